@@ -1,0 +1,203 @@
+"""The command line: parse, call, print. Findings go to standard output, and nothing else does."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from tritonlint import __version__
+from tritonlint.output import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tritonlint.config import SettingsFinder
+    from tritonlint.engine import Run
+    from tritonlint.finding import Finding
+
+OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
+
+EXIT_CODES = """\b
+Exit codes:
+  0  nothing at or above --fail-on
+  1  findings
+  2  bad options or configuration, or nothing could be read
+"""
+
+
+class Refusal(click.ClickException):
+    """A run that cannot go on; the message says what to change."""
+
+    exit_code = FAILURE
+
+    def show(self, file: Any = None) -> None:
+        """Print to standard error."""
+        click.echo(f"tritonlint: {self.message}", file=file, err=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program and exit."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character must not end the run in an exception.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        code = program.main(arguments, prog_name="tritonlint", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = FAILURE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("tritonlint: interrupted", err=True)
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - Python's own exit code for it, 1, would read as "findings"
+        from tritonlint.failure import describe
+
+        click.echo(f"tritonlint: {describe(error)}; this is a bug in tritonlint, please report it", err=True)
+        code = FAILURE
+    sys.exit(code or OK)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="tritonlint", message="%(prog)s %(version)s")
+def program() -> None:
+    """A static linter for Triton GPU kernels and the code that launches them."""
+
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@program.command(epilog=EXIT_CODES)
+@click.argument(
+    "paths", nargs=-1, type=click.Path(exists=True, allow_dash=True, readable=False, path_type=Path)
+)
+@click.option(
+    "--select",
+    metavar="RULES",
+    multiple=True,
+    help="Run only these: codes, names, prefixes as TL1, ALL; comma lists are fine.",
+)
+@click.option("--ignore", metavar="RULES", multiple=True, help="Leave these rules out.")
+@click.option(
+    "--min-confidence",
+    type=click.Choice(["high", "medium", "low"]),
+    help="Show findings from this confidence up.  [default: medium]",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note"]),
+    help="Exit with 1 for findings of this severity and above.  [default: warning]",
+)
+@click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
+@click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
+@click.option("--config", type=_FILE, help="Use this configuration file for every path.")
+@click.option("--stdin-filename", type=_FILE, help="The path that standard input (`-`) is known by.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule, on standard error.")
+@click.option("--no-cache", is_flag=True, help="Check every file anew; there is no cache yet, so always on.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, **options: Any) -> int:
+    """Check files and folders, by default this one; `-` is standard input. What is read is not executed."""
+    run, texts = _run(paths or (Path(),), _finder(options), options["stdin_filename"])
+    for error in run.errors:
+        click.echo(f"tritonlint: {error}", err=True)
+    if not run.files:
+        raise Refusal(f"no Python file could be read under {' '.join(map(str, paths or ('.',)))}")
+    _write(_report(run, texts, options), options["output_file"])
+    if statistics:
+        click.echo(_statistics(run.findings), err=True, nl=False)
+    click.echo(_summary(run), err=True)
+    return FINDINGS if run.failing and not exit_zero else OK
+
+
+def _finder(options: dict[str, Any]) -> SettingsFinder:
+    """The settings of every path, from the files there and these options."""
+    from tritonlint.catalog import PackError
+    from tritonlint.config import ConfigError, Options, SettingsFinder
+    from tritonlint.finding import Confidence, Severity
+    from tritonlint.selection import SelectorError, parse_selectors
+
+    select, ignore, config = options["select"], options["ignore"], options["config"]
+    try:
+        # A selector may name a rule of a pack, and only the configuration says which packs there are.
+        packs = SettingsFinder(config=config).of_folder(Path.cwd()).packs if select or ignore else ()
+        said = Options(
+            select=parse_selectors(select, packs) if select else None,
+            ignore=parse_selectors(ignore, packs) if ignore else None,
+            min_confidence=Confidence(options["min_confidence"]) if options["min_confidence"] else None,
+            fail_on=Severity(options["fail_on"]) if options["fail_on"] else None,
+        )
+    except (ConfigError, PackError, SelectorError) as error:
+        raise Refusal(str(error)) from error
+    return SettingsFinder(said, config)
+
+
+def _run(
+    paths: tuple[Path, ...], finder: SettingsFinder, stdin_filename: Path | None
+) -> tuple[Run, dict[str, bytes]]:
+    """Check the paths or standard input; in the latter case, also the text, which is on no disk."""
+    from tritonlint.catalog import PackError
+    from tritonlint.config import ConfigError
+    from tritonlint.engine import STDIN, check_paths, check_text
+    from tritonlint.files import display_path
+
+    from_stdin = Path("-") in paths
+    if from_stdin and len(paths) > 1:
+        raise Refusal("`-` reads standard input and cannot stand beside other paths")
+    if stdin_filename is not None and not from_stdin:
+        raise Refusal("`--stdin-filename` names what is read from standard input: give `-` as path")
+    try:
+        if not from_stdin:
+            return check_paths(paths, finder), {}
+        data = sys.stdin.buffer.read()
+        shown = display_path(stdin_filename) if stdin_filename else STDIN
+        return check_text(data, stdin_filename, finder), {shown: data}
+    except (ConfigError, PackError) as error:
+        raise Refusal(str(error)) from error
+
+
+def _report(run: Run, texts: dict[str, bytes], options: dict[str, Any]) -> str:
+    from tritonlint.output import RenderContext, render
+
+    color = options["output_file"] is None and _wants_color()
+    return render(options["output_format"], run.findings, RenderContext(color, run.rules, texts))
+
+
+def _wants_color() -> bool:
+    """Whether standard output takes colours; NO_COLOR and FORCE_COLOR have the last word, in this order."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _write(text: str, output_file: Path | None) -> None:
+    try:
+        if output_file is not None:
+            output_file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+            return
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, `head` for instance, has seen enough. Python must not complain of it again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        target = output_file or "standard output"
+        raise Refusal(f"cannot write to {target}: {error.strerror or error}") from error
+
+
+def _statistics(findings: list[Finding]) -> str:
+    counts = Counter((finding.code, finding.name) for finding in findings)
+    return "".join(f"{count:>7}  {code}  {name}\n" for (code, name), count in counts.most_common())
+
+
+def _summary(run: Run) -> str:
+    found, places = len(run.findings), len({finding.path for finding in run.findings})
+    counted = f"{_count(found, 'finding')} in {_count(places, 'file')}" if found else "no findings"
+    return f"{counted} ({_count(run.files, 'file')} read, {run.triton_files} with Triton)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

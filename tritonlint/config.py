@@ -1,0 +1,174 @@
+"""What is checked and how strictly: *options* are what one place says, *settings* what holds in the end."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tritonlint import catalog
+from tritonlint.finding import Confidence, Severity
+from tritonlint.patterns import matches
+from tritonlint.selection import Selection, fits
+
+FILE_NAMES = ("tritonlint.toml", "pyproject.toml")
+"""Where options may stand; in one folder, the first that exists and speaks of tritonlint counts."""
+
+
+class ConfigError(Exception):
+    """Options that cannot be used; the message says where and what would be valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutotunePolicy:
+    """Where tuning at run time is accepted: `[tool.tritonlint.autotune]`."""
+
+    allowed_paths: tuple[str, ...] = ()
+    environment_switches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConstexprPolicy:
+    """Which host-side names keep their value for a whole run: `[tool.tritonlint.constexpr]`."""
+
+    static_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What one place says: a configuration file or the command line. None means it says nothing."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    min_confidence: Confidence | None = None
+    fail_on: Severity | None = None
+    target_version: tuple[tuple[int, int], ...] | None = None
+    target: tuple[str, ...] | None = None
+    packs: tuple[str, ...] | None = None
+    autotune: AutotunePolicy | None = None
+    constexpr: ConstexprPolicy | None = None
+    file: Path | None = None
+    root: Path | None = None
+    """The folder that patterns are relative to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what is found in one file. Plain data: it can be sent to another process."""
+
+    selection: Selection = field(default_factory=Selection)
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    min_confidence: Confidence = Confidence.MEDIUM
+    fail_on: Severity = Severity.WARNING
+    target_version: tuple[tuple[int, int], ...] = ()
+    """Triton versions the code must work with, as (major, minor); empty means any."""
+    target: tuple[str, ...] = ()
+    packs: tuple[str, ...] = catalog.DEFAULT_PACKS
+    autotune: AutotunePolicy = field(default_factory=AutotunePolicy)
+    constexpr: ConstexprPolicy = field(default_factory=ConstexprPolicy)
+    file: Path | None = None
+    """The configuration file these settings came from, if any."""
+    root: Path | None = None
+    """The folder that patterns are relative to."""
+
+    def ignored_in(self, file: Path | None) -> tuple[str, ...]:
+        """The selectors that `per-file-ignores` silences in `file`."""
+        if file is None:
+            return ()
+        return tuple(
+            selector
+            for pattern, selectors in self.per_file_ignores
+            if matches((pattern,), self.root, file)
+            for selector in selectors
+        )
+
+    def enables(self, code: str, ignored_here: tuple[str, ...] = ()) -> bool:
+        """Whether the rule `code` runs in a file for which `ignored_in` gave `ignored_here`."""
+        if code in catalog.UNSUPPRESSIBLE:
+            return True
+        return self.selection.enables(code) and not any(fits(selector, code) for selector in ignored_here)
+
+    def excludes(self, path: Path, *, folder: bool = False) -> bool:
+        """Whether a walk leaves out `path`."""
+        return matches(self.exclude, self.root, path, folder=folder)
+
+
+def merge(file: Options, command_line: Options) -> Settings:
+    """Settings of a configuration file under a command line, which has the last word.
+
+    `--select` replaces both `select` and `ignore` of the file; `--ignore` alone adds to the file's.
+    """
+    if command_line.select is not None:
+        selection = Selection(command_line.select, command_line.ignore or ())
+    else:
+        selection = Selection(file.select or (), (file.ignore or ()) + (command_line.ignore or ()))
+    settings = Settings(selection=selection, file=file.file, root=file.root)
+    for options in (file, command_line):
+        said = {name: value for name in _PLAIN if (value := getattr(options, name)) is not None}
+        settings = replace(settings, **said)
+    return settings
+
+
+_PLAIN = (
+    "per_file_ignores",
+    "exclude",
+    "min_confidence",
+    "fail_on",
+    "target_version",
+    "target",
+    "packs",
+    "autotune",
+    "constexpr",
+)
+
+
+class SettingsFinder:
+    """The settings of any path: the nearest configuration file among its parents, under the command line."""
+
+    def __init__(self, command_line: Options | None = None, config: Path | None = None) -> None:
+        """If `config` is given, use it for every path, with patterns relative to the working directory."""
+        self._command_line = command_line or Options()
+        self._config = config
+        self._by_folder: dict[str, Settings] = {}
+
+    def of_file(self, file: Path) -> Settings:
+        """Settings of a file.
+
+        Raises:
+            ConfigError: its configuration file cannot be used.
+        """
+        return self.of_folder(os.path.dirname(os.path.abspath(file)))
+
+    def of_folder(self, folder: str | Path) -> Settings:
+        """Settings of a folder.
+
+        Raises:
+            ConfigError: its configuration file cannot be used.
+        """
+        known = self._by_folder.get(str(folder))
+        if known is None:
+            known = self._by_folder[str(folder)] = self._find(os.path.abspath(folder))
+        return known
+
+    def _find(self, folder: str) -> Settings:
+        if self._config is not None:
+            options = _read(self._config, required=True) or Options()
+            return merge(replace(options, root=Path.cwd()), self._command_line)
+        for name in FILE_NAMES:
+            candidate = os.path.join(folder, name)
+            if os.path.isfile(candidate):
+                found = _read(Path(candidate), required=False)
+                if found is not None:
+                    return merge(found, self._command_line)
+        parent = os.path.dirname(folder)
+        return merge(Options(), self._command_line) if parent == folder else self.of_folder(parent)
+
+
+def _read(file: Path, *, required: bool) -> Options | None:
+    # The reader brings a TOML parser along, which a run without a configuration file need not load.
+    from tritonlint.config_file import read_options
+
+    return read_options(file, required=required)

@@ -1,0 +1,57 @@
+"""What identifies a finding when lines move: rule, file, kernel, flagged text, number among equals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tritonlint.finding import Finding, Range
+
+
+def with_fingerprints(findings: Iterable[Finding], lines: list[str], path: str) -> list[Finding]:
+    """The findings of one file, sorted by place; those that had no fingerprint have one now.
+
+    `path` must not depend on the working directory: see `stable_path`.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    stamped = []
+    for finding in sorted(findings, key=lambda finding: finding.sort_key):
+        if not finding.fingerprint:
+            identity = (finding.code, path, finding.kernel or "", flagged_text(lines, finding.range))
+            finding = replace(finding, fingerprint=_hash((*identity, str(seen[identity]))))
+            seen[identity] += 1
+        stamped.append(finding)
+    return stamped
+
+
+def stable_path(file: Path | None, root: Path | None, shown: str) -> str:
+    """The path of `file` from the root of its project, so that it is the same from every working directory.
+
+    The path shown, for a text that lies in no project.
+    """
+    if file is None or root is None:
+        return shown
+    for candidate, folder in ((file, root), (file.resolve(), root.resolve())):
+        if candidate.is_relative_to(folder):
+            return candidate.relative_to(folder).as_posix()
+    return shown
+
+
+def flagged_text(lines: list[str], place: Range) -> str:
+    """The text of a range, every run of white space as one space, so that reformatting changes nothing."""
+    taken = lines[place.start.line - 1 : place.end.line]
+    if not taken:
+        return ""
+    taken[-1] = taken[-1][: place.end.column - 1]
+    taken[0] = taken[0][place.start.column - 1 :]
+    return " ".join(" ".join(taken).split())
+
+
+def _hash(parts: tuple[str, ...]) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,24 @@
+"""What the formats for people share: how a place and untrusted text are shown on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tritonlint.finding import Range
+
+
+def place(path: str, where: Range) -> str:
+    """`path:line:column`, which terminals and editors turn into a link."""
+    return f"{printable(path)}:{where.start.line}:{where.start.column}"
+
+
+def printable(text: str) -> str:
+    """Text from a checked file, with control characters escaped: they could drive the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,215 @@
+"""Comments that silence named rules: `# tritonlint: ignore[TL101]`, `ignore-file[...]`, `# noqa: TL101`."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tritonlint.catalog import UNSUPPRESSIBLE
+from tritonlint.finding import Confidence, Finding, Position, Range, Severity
+from tritonlint.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+CODE = "TL902"
+NAME = "unused-suppression"
+
+_MARKS = ("tritonlint:", "noqa", "NOQA", "NoQA")
+_OURS = re.compile(r"#\s*tritonlint:\s*(?P<kind>ignore-file|ignore)\b(?P<rules>\[[^\]]*\]?)?")
+_NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<rules>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+
+
+class KernelLines(NamedTuple):
+    """Where a kernel stands: its first decorator (or `def`), its `def` line, its last line."""
+
+    name: str
+    first: int
+    header: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One comment and the lines it speaks for, both ends included."""
+
+    rules: tuple[str, ...]
+    """Codes; words that name no rule are in `problem`."""
+    range: Range
+    first_line: int
+    last_line: int
+    problem: str | None = None
+    """Why the comment, or a part of it, can silence nothing."""
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether this comment silences `finding`."""
+        return finding.code in self.rules and self.first_line <= finding.range.start.line <= self.last_line
+
+
+class _Comment(NamedTuple):
+    text: str
+    line: int
+    column: int
+    first_line: int
+    last_line: int
+
+
+def read_suppressions(
+    text: str, kernels: Iterable[KernelLines], names: Mapping[str, str]
+) -> tuple[Suppression, ...]:
+    """All suppressions of a text. `names` maps the known codes to their rule names."""
+    if not any(mark in text for mark in _MARKS):
+        return ()
+    extents = tuple(kernels)
+    codes = {name: code for code, name in names.items()} | {code: code for code in names}
+    return tuple(
+        suppression
+        for comment in _comments(text)
+        for suppression in (*_ours(comment, extents, codes), *_noqa(comment, extents, codes))
+    )
+
+
+def apply_suppressions(
+    findings: Iterable[Finding], suppressions: tuple[Suppression, ...], ran: Callable[[str], bool], path: str
+) -> list[Finding]:
+    """The findings that no comment silences, and one for each comment that silences nothing.
+
+    `ran` says whether a rule ran on this file: a comment for a rule that did not is left in peace.
+    """
+    used: set[tuple[int, str]] = set()
+    kept = [finding for finding in findings if not _silenced(finding, suppressions, used)]
+    if ran(CODE):
+        unused = [
+            _unused_finding(suppression, unused_rules, path)
+            for index, suppression in enumerate(suppressions)
+            if (unused_rules := _unused_rules(index, suppression, used, ran)) or suppression.problem
+        ]
+        kept += [finding for finding in unused if not _silenced(finding, suppressions, used)]
+    return kept
+
+
+def _silenced(finding: Finding, suppressions: tuple[Suppression, ...], used: set[tuple[int, str]]) -> bool:
+    if finding.code in UNSUPPRESSIBLE:
+        return False
+    fitting = [index for index, suppression in enumerate(suppressions) if suppression.covers(finding)]
+    used.update((index, finding.code) for index in fitting)
+    return bool(fitting)
+
+
+def _unused_rules(
+    index: int, suppression: Suppression, used: set[tuple[int, str]], ran: Callable[[str], bool]
+) -> tuple[str, ...]:
+    # A comment that allows itself to be unused (TL902) is never unused.
+    return tuple(
+        code for code in suppression.rules if code != CODE and ran(code) and (index, code) not in used
+    )
+
+
+def _unused_finding(suppression: Suppression, unused: tuple[str, ...], path: str) -> Finding:
+    said = [suppression.problem] if suppression.problem else []
+    if unused:
+        said.append(f"there is no finding of {' or '.join(unused)} here to silence")
+    return Finding(
+        code=CODE,
+        name=NAME,
+        message="; ".join(said),
+        severity=Severity.WARNING,
+        confidence=Confidence.HIGH,
+        path=path,
+        range=suppression.range,
+    )
+
+
+def _ours(
+    comment: _Comment, kernels: tuple[KernelLines, ...], codes: Mapping[str, str]
+) -> Iterator[Suppression]:
+    for match in _OURS.finditer(comment.text):
+        written = match["rules"] or ""
+        words = [word.strip() for word in written.strip("[]").split(",") if word.strip()]
+        first, last = _scope(comment, kernels)
+        if match["kind"] == "ignore-file":
+            first, last = 1, sys.maxsize
+        rules = dict.fromkeys(codes[word] for word in words if word in codes and written.endswith("]"))
+        yield Suppression(
+            tuple(code for code in rules if code not in UNSUPPRESSIBLE),
+            _range(comment, match),
+            first,
+            last,
+            _problem(match["kind"], written, words, codes),
+        )
+
+
+def _problem(kind: str, written: str, words: list[str], codes: Mapping[str, str]) -> str | None:
+    if not written or not words:
+        return f"`{kind}` must name the rules it silences, as `{kind}[TL101]`"
+    if not written.endswith("]"):
+        return f"`{kind}[` is not closed by `]`"
+    for word in words:
+        if word not in codes:
+            return f"there is no rule `{word}`{did_you_mean(word, codes)}"
+        if codes[word] in UNSUPPRESSIBLE:
+            return f"{codes[word]} cannot be silenced: it says that something was not checked"
+    return None
+
+
+def _noqa(
+    comment: _Comment, kernels: tuple[KernelLines, ...], codes: Mapping[str, str]
+) -> Iterator[Suppression]:
+    for match in _NOQA.finditer(comment.text):
+        words = re.split(r"[,\s]+", match["rules"].upper())
+        # Codes of other tools stand in the same comment; only those that are rules here count.
+        rules = tuple(code for code in dict.fromkeys(words) if code in codes and code not in UNSUPPRESSIBLE)
+        if rules:
+            yield Suppression(rules, _range(comment, match), *_scope(comment, kernels))
+
+
+def _range(comment: _Comment, match: re.Match[str]) -> Range:
+    start = comment.column + match.start() + 1
+    return Range(Position(comment.line, start), Position(comment.line, start + len(match[0].rstrip())))
+
+
+def _scope(comment: _Comment, kernels: tuple[KernelLines, ...]) -> tuple[int, int]:
+    """The lines a comment speaks for: its statement, or the kernel at whose `def` or decorator it stands.
+
+    Within a header of several lines, a comment beside one parameter or configuration means the header only.
+    """
+    if comment.line in (comment.first_line, comment.last_line):
+        for kernel in kernels:
+            if kernel.first <= comment.first_line <= kernel.header:
+                return kernel.first, kernel.last
+    return comment.first_line, comment.last_line
+
+
+def _comments(text: str) -> list[_Comment]:
+    """The comments of a text that may hold a suppression, each with the lines of its statement.
+
+    A text that cannot be read to its end as tokens gives the comments up to there.
+    """
+    found: list[_Comment] = []
+    waiting: list[tokenize.TokenInfo] = []
+    start: int | None = None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                if any(mark in token.string for mark in _MARKS):
+                    waiting.append(token)
+            elif token.type == tokenize.NEWLINE or (token.type == tokenize.NL and start is None):
+                found += [_comment(each, start, token.start[0]) for each in waiting]
+                waiting, start = [], None
+            elif start is None and token.type not in _LAYOUT:
+                start = token.start[0]
+    except (tokenize.TokenError, SyntaxError):
+        found += [_comment(each, start, each.start[0]) for each in waiting]
+    return found
+
+
+_LAYOUT = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING)
+
+
+def _comment(token: tokenize.TokenInfo, first_line: int | None, last_line: int) -> _Comment:
+    line, column = token.start
+    return _Comment(token.string, line, column, line if first_line is None else first_line, last_line)
