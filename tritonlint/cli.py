@@ -17,9 +17,11 @@ from tritonlint.output import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tritonlint.catalog import Catalog
     from tritonlint.config import SettingsFinder
     from tritonlint.engine import Run
     from tritonlint.finding import Finding
+    from tritonlint.rule import Rule
 
 OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 
@@ -201,3 +203,38 @@ def _summary(run: Run) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@program.command()
+@click.argument("rule", required=False)
+@click.option("--output-format", type=click.Choice(["text", "json", "markdown"]), default="text")
+@click.option("--config", type=_FILE, help="Take the rule packs from this configuration file.")
+def rule(rule: str | None, output_format: str, config: Path | None) -> int:
+    """Explain RULE, given by code or name; without it, list all rules."""
+    from tritonlint.catalog import PackError, load
+    from tritonlint.config import ConfigError, SettingsFinder
+    from tritonlint.explain import explain, table
+
+    try:
+        known = load(SettingsFinder(config=config).of_folder(Path.cwd()).packs)
+    except (ConfigError, PackError) as error:
+        raise Refusal(str(error)) from error
+    color = _wants_color()
+    if rule is None:
+        _write(table(known, output_format, color=color), None)
+    else:
+        _write(explain(_documented_rule(rule, known), output_format, color=color), None)
+    return OK
+
+
+def _documented_rule(word: str, known: Catalog) -> type[Rule]:
+    """The rule of a code or name, or a refusal that says what is wrong with the word."""
+    from tritonlint.nearest import did_you_mean
+
+    codes = {name: code for code, name in known.names.items()} | {code: code for code in known.names}
+    code = codes.get(word.upper()) or codes.get(word.lower())
+    if code is None:
+        raise Refusal(f"there is no rule `{word}`{did_you_mean(word, codes)}")
+    if code not in known.documented:
+        raise Refusal(f"{code} ({known.names[code]}) is reserved for a rule that is not built yet")
+    return known.documented[code]
