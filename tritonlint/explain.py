@@ -44,10 +44,12 @@ def table(catalog: Catalog, output_format: str, *, color: bool = False) -> str:
     if output_format == "markdown":
         return _markdown_table(rules)
     width = max(len(rule.rule_name()) for rule in rules)
-    return "".join(
-        f"{_bold(rule.code, color)}  {rule.rule_name():<{width}}  {rule.severity:<7}  {_plain(rule.summary())}\n"
-        for rule in rules
-    )
+    return "".join(_row(rule, width, color) for rule in rules)
+
+
+def _row(rule: type[Rule], width: int, color: bool) -> str:
+    code = _bold(rule.code, color)
+    return f"{code}  {rule.rule_name():<{width}}  {rule.severity:<7}  {_plain(rule.summary())}\n"
 
 
 def as_object(rule: type[Rule]) -> dict[str, Any]:
@@ -62,6 +64,9 @@ def as_object(rule: type[Rule]) -> dict[str, Any]:
         "on_by_default": rule.code not in OFF_BY_DEFAULT,
         "documentation": rule.documentation(),
     }
+
+
+_HEADER = ("| code | name | severity | what it reports |", "|---|---|---|---|")
 
 
 def _markdown_table(rules: Iterable[type[Rule]]) -> str:
@@ -79,13 +84,7 @@ def _markdown_table(rules: Iterable[type[Rule]]) -> str:
         title = FAMILIES.get(rule.code[:3], "Other rules")
         if title != family:
             family = title
-            lines += [
-                "",
-                f"## {family}",
-                "",
-                "| code | name | severity | what it reports |",
-                "|---|---|---|---|",
-            ]
+            lines += ["", f"## {family}", "", *_HEADER]
         note = " (off by default)" if rule.code in OFF_BY_DEFAULT else ""
         lines.append(f"| {rule.code} | {rule.rule_name()} | {rule.severity}{note} | {rule.summary()} |")
     return "\n".join(lines) + "\n"

@@ -2,9 +2,9 @@
 
 Public: authors of other rule packs test their rules with it. A fixture is a Python file in which
 
-- `# expect: unmasked-access` stands on the line where a finding starts, or alone on a line above it (then it
-  may be stacked). A column, a part of the message in quotes, and a word in parentheses may follow. The word is
-  a confidence (`high`, `medium`, `low`) or a verdict (`confirmed`, ...). A finding of low confidence is
+- `# expect: unmasked-access` stands on the line where a finding starts, or alone on a line above it (then
+  it may be stacked). A column, a part of the message in quotes, and a word in parentheses may follow. The
+  word is a confidence (`high`, `medium`, `low`) or a verdict (`confirmed`, ...). A finding of low confidence is
   expected only by `(low)`, since a user does not see it by default.
 - every other line is silent.
 - `# ok: reason` says why a tempting line is silent, and is refused where there is a finding.
@@ -97,7 +97,7 @@ def check_fixture(file: Path, settings: Settings | None = None) -> list[str]:
 
 
 def differences(text: str, findings: Iterable[Finding]) -> list[str]:
-    """How findings differ from the expectations in `text`, one line each, by line number; empty if they do not.
+    """How findings differ from the expectations in `text`: one line each, by line number.
 
     Raises:
         FixtureError: an expectation cannot be read.
@@ -118,10 +118,9 @@ def differences(text: str, findings: Iterable[Finding]) -> list[str]:
 
 
 def _surprise(finding: Finding, reasons: dict[int, str]) -> str:
-    said = (
-        f"surprising {finding.name}[{finding.range.start.column}]: {finding.message} ({finding.confidence})"
-    )
-    reason = reasons.get(finding.range.start.line)
+    start = finding.range.start
+    said = f"surprising {finding.name}[{start.column}]: {finding.message} ({finding.confidence})"
+    reason = reasons.get(start.line)
     return f"{said}, though the line is `ok: {reason}`" if reason is not None else said
 
 
