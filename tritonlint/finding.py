@@ -1,0 +1,125 @@
+"""What a rule reports: plain, frozen data that every front door prints in its own way."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is if it is true."""
+
+    ERROR = "error"
+    """The kernel crashes, does not compile, or computes something wrong."""
+    WARNING = "warning"
+    """The kernel is slow or fragile."""
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for the mildest, rising with severity."""
+        return ("note", "warning", "error").index(self.value)
+
+
+class Confidence(enum.StrEnum):
+    """How much the model knows about a finding; see `docs/accuracy.md` for what each level is held to."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> int:
+        """0 for the least sure, rising with confidence."""
+        return ("low", "medium", "high").index(self.value)
+
+
+class Verdict(enum.StrEnum):
+    """What a run on real tensors said about a finding."""
+
+    UNTESTED = "untested"
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not-reached"
+    NOT_TESTABLE = "not-testable"
+
+
+class Applicability(enum.StrEnum):
+    """Whether a fix may be applied unread: `safe` by `--fix`, `unsafe` only with `--unsafe-fixes`."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a text. `line` and `column` count from 1; columns count Unicode code points."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Range:
+    """A stretch of text from `start` up to, not including, `end`."""
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that belongs to a finding: the launch, the extent, the twin access."""
+
+    path: str
+    range: Range
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace `range` of the file `path` by `text`."""
+
+    path: str
+    range: Range
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A titled group of edits that belong together."""
+
+    title: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One cause, reported at one place; everything else it touches is `related`.
+
+    `path` is relative to the working directory, with `/`. `kernel` names the jit function the place
+    stands in, if any. `message` is one line: lower case, no full stop, code in backticks.
+    `evidence` is what a run said in support of `verdict`. `fingerprint` identifies the finding when
+    lines move; see `engine.py`.
+    """
+
+    code: str
+    name: str
+    message: str
+    severity: Severity
+    confidence: Confidence
+    path: str
+    range: Range
+    kernel: str | None = None
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    verdict: Verdict = Verdict.UNTESTED
+    evidence: str | None = None
+    fingerprint: str = ""
+    url: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, Range, str]:
+        """Findings are shown by path, then place, then code."""
+        return (self.path, self.range, self.code)

@@ -1,0 +1,1202 @@
+"""Evaluates a jit function: what `tl.*` means, and a record of everything it does.
+
+Facts about Triton follow its own sources, 3.0 to 3.9; where versions differ the comment says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tritonlint.model import symbolic
+from tritonlint.model.arithmetic import as_boolean, as_condition, broadcast
+from tritonlint.model.dtypes import (
+    BOOL,
+    FP32,
+    INT32,
+    INT64,
+    UNKNOWN_DTYPE,
+    DType,
+    element_of,
+    named,
+    promote,
+)
+from tritonlint.model.evaluator import Evaluator, assigned_names
+from tritonlint.model.logic import Formula, both, either, less
+from tritonlint.model.records import (
+    Access,
+    Accumulation,
+    Assignment,
+    BlockAccess,
+    CallSite,
+    Compared,
+    DescriptorAccess,
+    Dot,
+    HelperCall,
+    Loop,
+    Reduction,
+    StaticUse,
+    TileShape,
+    Trace,
+    Where,
+)
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
+from tritonlint.model.values import (
+    NONE,
+    UNKNOWN_VALUE,
+    BlockPointer,
+    Choice,
+    Descriptor,
+    External,
+    FunctionValue,
+    KernelValue,
+    ModuleValue,
+    NoneValue,
+    Number,
+    Scope,
+    Sequence,
+    Shape,
+    Text,
+    TypeValue,
+    Unknown,
+    Value,
+    deps_of,
+    integer,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from tritonlint.model.module import FunctionInfo
+
+MAX_INLINE_DEPTH = 12
+TRITON_LANGUAGE = "triton.language."
+_LANGUAGES = (TRITON_LANGUAGE, "triton.experimental.gluon.language.")
+_ELEMENTWISE = frozenset(
+    "exp exp2 log log2 log10 log1p expm1 sin cos tan tanh sqrt sqrt_rn rsqrt sigmoid abs erf erfinv floor ceil fma "
+    "div_rn fdiv umulhi clamp softmax fast_expf fast_dividef rint round trunc pow acos asin atan atan2 sinh cosh "
+    "isnan isinf isfinited finitef fmod fabs relu silu gelu math".split()
+)
+_IDENTITY = frozenset(
+    "multiple_of max_contiguous max_constancy debug_barrier assume_aligned convert_layout set_auto_layout".split()
+)
+_REDUCTIONS = frozenset("sum max min xor_sum reduce argmax argmin reduce_or any all".split())
+_SCANS = frozenset("cumsum cumprod associative_scan".split())
+_ATOMICS = frozenset(
+    "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg atomic_cas".split()
+)
+_METHODS = (
+    _REDUCTIONS
+    | _SCANS
+    | _ELEMENTWISE
+    | frozenset(
+        "reshape view trans permute expand_dims broadcast_to ravel split cast flip sort gather cdiv histogram".split()
+    )
+)
+Arguments = dict[str, Value]
+
+
+class DeviceEvaluator(Evaluator):
+    """Evaluates one jit function, helpers inlined with the caller's arguments."""
+
+    def __init__(
+        self, root: FunctionInfo, parameters: dict[str, Value], pointers: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(Scope(root.module, root.scope(), root))
+        self.function = root
+        self.scope.names.update(parameters)
+        self.trace = Trace(root)
+        self.pointers = pointers
+        self.loops: list[Loop] = []
+        self.calls: tuple[CallSite, ...] = ()
+        self.definitions: dict[str, Where] = {}
+        self.discarded: ast.Call | None = None
+
+    # --- names ----------------------------------------------------------------------------------
+    def missing(self, node: ast.Name) -> Value:
+        value = self.function.module.name(node.id)
+        if value is None:
+            return External(f"builtins.{node.id}")
+        return _settled(value)
+
+    def attribute(self, node: ast.Attribute, value: Value) -> Value:
+        value = _settled(value)
+        if isinstance(value, External):
+            return _library(f"{value.name}.{node.attr}")
+        if isinstance(value, ModuleValue):
+            return _settled(value.module.name(node.attr) or UNKNOWN_VALUE)
+        if isinstance(value, Number):
+            return self._number_attribute(node, value)
+        if isinstance(value, TypeValue):
+            return self._type_attribute(node, value)
+        if isinstance(value, Descriptor | BlockPointer) and node.attr == "dtype":
+            return TypeValue(element_of_base(self, value.base))
+        return Unknown(deps_of(value))
+
+    def _number_attribute(self, node: ast.Attribute, value: Number) -> Value:
+        if node.attr in ("dtype", "type"):
+            return TypeValue(value.dtype, value)
+        if node.attr == "shape" and value.shape is not None:
+            return Sequence(tuple(Number(dim, INT32, static=True) for dim in value.shape))
+        if node.attr == "T":
+            return permuted(value, (1, 0))
+        if node.attr == "value":
+            return value
+        return Unknown(value.dependencies)
+
+    def _type_attribute(self, node: ast.Attribute, value: TypeValue) -> Value:
+        if node.attr in ("element_ty", "scalar") and value.of is not None:
+            base = self.base_of(value.of.poly)
+            return (
+                TypeValue(element_of(base))
+                if base and not value.dtype.is_known
+                else TypeValue(value.dtype, value.of)
+            )
+        if node.attr in ("element_ty", "scalar", "type", "dtype"):
+            return value
+        return Number(Poly.of(Atom("typeattr", str(value.dtype), node.attr)), INT32, static=True)
+
+    def subscript(self, node: ast.Subscript, value: Value) -> Value:
+        value = _settled(value)
+        if isinstance(value, Sequence):
+            index = self.evaluate(node.slice)
+            number = index.poly.integer if isinstance(index, Number) else None
+            if number is not None and value.exact and -len(value.items) <= number < len(value.items):
+                return value.items[number]
+            return Unknown(deps_of(value))
+        if isinstance(value, Number):
+            return self._indexed(node, value)
+        return Unknown(deps_of(value))
+
+    def _indexed(self, node: ast.Subscript, value: Number) -> Value:
+        """`x[:, None]` and its like: new dimensions of extent 1."""
+        items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        new = [isinstance(item, ast.Constant) and item.value is None for item in items]
+        if not all(is_new or isinstance(item, ast.Slice) for is_new, item in zip(new, items, strict=True)):
+            return Unknown(value.dependencies)
+        kept = len(items) - sum(new)
+        if value.shape is not None and kept < len(value.shape):
+            new += [False] * (len(value.shape) - kept)
+        return expanded(value, new)
+
+    # --- bookkeeping ----------------------------------------------------------------------------
+    def where(self, node: ast.AST) -> Where:
+        """The place of a record about `node`."""
+        return Where(self.function, node, self.calls, self.statement)
+
+    def out_of_budget(self) -> None:
+        self.trace.complete = False
+
+    def assigned(self, name: str, value: Value, node: ast.AST) -> Value:
+        if (
+            isinstance(value, Number)
+            and value.static
+            and isinstance(node, ast.Assign | ast.AugAssign | ast.NamedExpr)
+        ):
+            value = replace(value, static=False)  # a plain assignment turns a constexpr into a tensor
+        if self.recording:
+            where = self.where(node)
+            if not isinstance(node, ast.AugAssign):
+                self.definitions[name] = where
+            self.trace.assignments.append(
+                Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
+            )
+        return value
+
+    def accumulated(
+        self, node: ast.AST, name: str, before: Value, added: Value, after: Value, part: ast.AST
+    ) -> None:
+        if (
+            self.recording
+            and isinstance(before, Number)
+            and isinstance(added, Number)
+            and isinstance(after, Number)
+        ):
+            definition = self.definitions.get(name)
+            loop = self.loops[-1] if self.loops else None
+            self.trace.accumulations.append(
+                Accumulation(self.where(node), name, before, added, after, definition, loop, part)
+            )
+
+    def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+        left, right = _settled(left), _settled(right)
+        result = super().operate(node, operator, left, right)
+        if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
+            if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
+                self._mark_scalars(left, right)
+            if self.recording and (left.is_tile or right.is_tile):
+                kind = type(operator).__name__
+                self.trace.arithmetic.append((self.where(node), kind, left, right, result))
+        return result
+
+    def _mark_scalars(self, *values: Number) -> None:
+        for value in values:
+            atom = value.poly.atom
+            if atom is not None and atom.kind == "param":
+                self.trace.scalars.add(atom.args[0])
+
+    def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
+        if isinstance(left, Number) and isinstance(right, Number):
+            self._mark_scalars(left, right)
+            if self.recording:
+                kind = type(operator).__name__
+                self.trace.comparisons.append(Compared(self.where(node), left, right, kind))
+        return super().compared(node, operator, left, right)
+
+    def none_test(self, operator: ast.cmpop, left: Value) -> Formula | None:
+        return (
+            None
+            if isinstance(left, Number) and left.poly.atom is not None and left.poly.atom.kind == "param"
+            else super().none_test(operator, left)
+        )
+
+    def base_of(self, address: Poly) -> str | None:
+        """The pointer parameter an address starts from, if it is plain which."""
+        names = [
+            monomial[0].args[0]
+            for monomial, factor in address.terms.items()
+            if factor == 1 and len(monomial) == 1 and monomial[0].kind == "param"
+        ]
+        sure = [name for name in names if name in self.pointers]
+        if len(sure) == 1:
+            return str(sure[0])
+        if len(names) > 1:
+            names = [name for name in names if name not in self.trace.scalars] or names
+            order = {parameter.name: i for i, parameter in enumerate(self.trace.root.parameters)}
+            names.sort(key=lambda name: order.get(name, 0))
+        return str(names[0]) if names else None
+
+    # --- loops ----------------------------------------------------------------------------------
+    def loop_over(self, node: ast.For) -> None:
+        source = node.iter
+        bounds = self._range_bounds(source) if isinstance(source, ast.Call) else None
+        if bounds is None:
+            self.havoc(node)
+            return
+        start, stop, step, static = bounds
+        trip = Atom("trip", self.site(node))
+        variable = Number(
+            start.poly + step.poly * Poly.of(trip),
+            INT64 if INT64 in (start.dtype, stop.dtype) else INT32,
+            static=static,
+            deps=start.deps | stop.deps,
+        )
+        name = node.target.id if isinstance(node.target, ast.Name) else None
+        loop = Loop(self.where(node), trip, start.poly, stop.poly, step.poly, static, name)
+
+        def enter() -> None:
+            self.bind(node.target, variable, node)
+            if step.poly.integer is not None and step.poly.integer < 0:
+                self.conditions.append(less(stop.poly, variable.poly))
+            else:
+                self.conditions.append(less(variable.poly, stop.poly))
+
+        self.loops.append(loop)
+        self.loop_body(node, node.body, enter, trip)
+        self.loops.pop()
+
+    def _range_bounds(self, call: ast.Call) -> tuple[Number, Number, Number, bool] | None:
+        callee = _settled(self.evaluate(call.func))
+        if not (isinstance(callee, External) and callee.name.rsplit(".", 1)[-1] in ("range", "static_range")):
+            return None
+        values = [_settled(self.evaluate(arg)) for arg in call.args]
+        named_args = {
+            k.arg: _settled(self.evaluate(k.value))
+            for k in call.keywords
+            if k.arg in ("arg1", "arg2", "step", "start", "end")
+        }
+        values += list(named_args.values())
+        numbers = [
+            value if isinstance(value, Number) else opaque_number(self, call, value) for value in values
+        ]
+        if not 1 <= len(numbers) <= 3:
+            return None
+        static = callee.name.endswith("static_range")
+        if static and self.recording:
+            for value in values:
+                self.trace.static_uses.append(StaticUse(self.where(call), "a `static_range` bound", value))
+        self._mark_scalars(*numbers)
+        start, stop = (integer(0), numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
+        return start, stop, numbers[2] if len(numbers) == 3 else integer(1), static
+
+    # --- calls ----------------------------------------------------------------------------------
+    def _expr(self, node: ast.Expr) -> None:
+        self.discarded = node.value if isinstance(node.value, ast.Call) else None
+        self.evaluate(node.value)
+        self.discarded = None
+
+    def call(self, node: ast.Call) -> Value:
+        discarded = self.discarded is node
+        if isinstance(node.func, ast.Attribute):
+            owner = _settled(self.evaluate(node.func.value))
+            if isinstance(owner, Number | BlockPointer | Descriptor | TypeValue):
+                return self._method(node, node.func.attr, owner)
+            callee = self.attribute(node.func, owner)
+        else:
+            callee = _settled(self.evaluate(node.func))
+        if isinstance(callee, KernelValue):
+            return self._helper(node, callee.info, discarded)
+        if isinstance(callee, FunctionValue) and callee.info.is_constexpr_function:
+            args = [self.evaluate(arg) for arg in node.args]
+            return self._compile_time(callee.info.name, args)
+        if isinstance(callee, External):
+            return self._external(node, callee.name)
+        arguments = [self.evaluate(arg) for arg in node.args] + [
+            self.evaluate(k.value) for k in node.keywords
+        ]
+        return Unknown(frozenset().union(*(deps_of(value) for value in arguments)))
+
+    def _compile_time(self, name: str, args: list[Value]) -> Value:
+        polys = tuple(arg.poly for arg in args if isinstance(arg, Number))
+        static = all(isinstance(arg, Number) and arg.static for arg in args)
+        if name == "next_power_of_2" and len(polys) == 1:
+            return Number(symbolic.next_power_of_2(polys[0]), INT32, static=static)
+        return Number(Poly.of(Atom("call", name, polys)), INT32, static=static)
+
+    def _method(
+        self, node: ast.Call, name: str, owner: Number | BlockPointer | Descriptor | TypeValue
+    ) -> Value:
+        args = [self.evaluate(arg) for arg in node.args]
+        keywords = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg}
+        if isinstance(owner, TypeValue):
+            return Number(Poly.of(Atom("typeattr", str(owner.dtype), name)), BOOL, static=True)
+        if name in ("load", "store", "atomic_add", "gather", "scatter") and not isinstance(
+            owner, BlockPointer
+        ):
+            return self._descriptor_access(node, name, owner, args, keywords)
+        if isinstance(owner, Number):
+            if name == "to":
+                return self._cast(node, [owner, *args], keywords)
+            if name in _METHODS:
+                return self._builtin(node, name, [owner, *args], keywords)
+            return Unknown(owner.dependencies)
+        return Unknown(deps_of(owner))
+
+    def _external(self, node: ast.Call, name: str) -> Value:
+        args: list[Value] = []
+        for arg in node.args:
+            value = self.evaluate(arg)
+            if isinstance(arg, ast.Starred) and isinstance(value, Sequence):
+                args += value.items
+            else:
+                args.append(value)
+        keywords = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg}
+        short = name.rsplit(".", 1)[-1]
+        if name.startswith(_LANGUAGES) or name.startswith(("triton.", "builtins.")) or "libdevice" in name:
+            return self._builtin(node, short, args, keywords)
+        return self._unknown_call(node, args, keywords)
+
+    def _unknown_call(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        deps: frozenset[Atom] = frozenset().union(*(deps_of(value) for value in (*args, *keywords.values())))
+        return Unknown(deps)
+
+    def _builtin(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
+        args = [_settled(arg) for arg in args]
+        handler = _HANDLERS.get(name)
+        if handler is not None:
+            return handler(self, node, args, keywords)
+        if name in _ATOMICS:
+            return self._atomic(node, name, args, keywords)
+        if name in _REDUCTIONS or name in _SCANS:
+            return self._reduce(node, name, args, keywords)
+        if name in _IDENTITY and args:
+            return args[0]
+        if name.startswith("rand") and args:
+            shape = _shapes(args)
+            return Number(Poly.of(Atom("data", self.site(node))), FP32, shape, deps=_all_deps(args))
+        return self._elementwise(node, name, args)
+
+    def _elementwise(self, node: ast.Call, name: str, args: list[Value]) -> Value:
+        numbers = [arg for arg in args if isinstance(arg, Number)]
+        if not numbers:
+            return self._unknown_call(node, args, {})
+        dtype = numbers[0].dtype
+        for number in numbers[1:]:
+            dtype = promote(dtype, number.dtype)
+        if name == "abs" and numbers[0].poly.constant is not None:
+            return replace(numbers[0], poly=Poly.const(abs(numbers[0].poly.constant)))
+        if name not in _ELEMENTWISE:
+            dtype = UNKNOWN_DTYPE if not dtype.is_float else dtype
+        loads = frozenset().union(*(n.loads for n in numbers))
+        return Number(
+            Poly.of(Atom("data", self.site(node))), dtype, _shapes(args), deps=_all_deps(args), loads=loads
+        )
+
+    # --- helpers --------------------------------------------------------------------------------
+    def _helper(self, node: ast.Call, info: FunctionInfo, discarded: bool) -> Value:
+        args = [self.evaluate(arg) for arg in node.args if not isinstance(arg, ast.Starred)]
+        starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+        keywords = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg}
+        deps = _all_deps([*args, *keywords.values()])
+        if (
+            starred
+            or len(self.calls) >= MAX_INLINE_DEPTH
+            or any(site.caller is info for site in self.calls)
+            or info is self.function
+        ):
+            return Unknown(deps)
+        bound = self._bound(info, args, keywords)
+        if bound is None:
+            return Unknown(deps)
+        writes = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
+        result = self._inlined(node, info, bound)
+        after = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
+        if self.recording:
+            call = HelperCall(
+                self.where(node), info, tuple(bound.values()), discarded, writes == after, result
+            )
+            self.trace.calls.append(call)
+        return result
+
+    def _bound(self, info: FunctionInfo, args: list[Value], keywords: Arguments) -> dict[str, Value] | None:
+        """Parameters of a helper with the caller's values; None where they do not fit."""
+        if len(args) > len(info.parameters):
+            return None
+        names: dict[str, Value] = {}
+        for parameter, value in zip(info.parameters, args, strict=False):
+            names[parameter.name] = value
+        names.update(keywords)
+        for parameter in info.parameters:
+            if parameter.name not in names:
+                if parameter.default is None:
+                    return None
+                names[parameter.name] = self._default(info, parameter.default)
+            value = names[parameter.name]
+            if isinstance(value, Number) and value.static and not parameter.is_constexpr:
+                names[parameter.name] = (
+                    value if value.poly.constant is not None else replace(value, static=False)
+                )
+        return names
+
+    def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
+        value = info.module.constant(node)
+        return value if value is not None else UNKNOWN_VALUE
+
+    def _inlined(self, node: ast.Call, info: FunctionInfo, names: dict[str, Value]) -> Value:
+        outer = (
+            self.scope,
+            self.function,
+            self.calls,
+            self.returned,
+            self.definitions,
+            self.path_key,
+            self.statement,
+        )
+        held = len(self.conditions)
+        self.calls = (*self.calls, CallSite(self.function, node))
+        self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
+        self.scope = Scope(info.module, info.scope(), info)
+        self.scope.names.update(names)
+        self.function, self.returned, self.definitions = info, [], {}
+        self.run(info.node.body)
+        returned = self.returned
+        (
+            self.scope,
+            self.function,
+            self.calls,
+            self.returned,
+            self.definitions,
+            self.path_key,
+            self.statement,
+        ) = outer
+        del self.conditions[held:]
+        if not returned:
+            return NONE
+        result = returned[0]
+        for i, other in enumerate(returned[1:]):
+            result = self.join(result, other, (*self.site(node), i))
+        return result
+
+    # --- tiles ----------------------------------------------------------------------------------
+    def _arange(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        start = keywords.get("start", args[0] if args else UNKNOWN_VALUE)
+        end = keywords.get("end", args[1] if len(args) > 1 else UNKNOWN_VALUE)
+        for bound in (start, end):
+            self._needs_static(node, "a bound of `tl.arange`", bound)
+        if not (isinstance(start, Number) and isinstance(end, Number)):
+            return Number(Poly.of(Atom("tile", self.site(node))), INT32, None, deps=_all_deps([start, end]))
+        extent = end.poly - start.poly
+        self._tile(node, "the range of `tl.arange`", extent, end)
+        return Number(start.poly + Poly.of(Atom("arange", ZERO, extent, 0)), INT32, (extent,))
+
+    def _tile(self, node: ast.AST, what: str, extent: Poly, value: Number) -> None:
+        if self.recording:
+            self.trace.tiles.append(TileShape(self.where(node), what, extent, value, tuple(self.loops)))
+
+    def _needs_static(self, node: ast.AST, what: str, value: Value) -> None:
+        if self.recording:
+            self.trace.static_uses.append(StaticUse(self.where(node), what, value))
+
+    def _shape(self, node: ast.AST, value: Value | None, what: str) -> Shape | None:
+        """A shape argument; every dimension must be static and a power of two."""
+        value = _settled(value) if value is not None else None
+        items = (
+            value.items
+            if isinstance(value, Sequence) and value.exact
+            else (value,)
+            if isinstance(value, Number)
+            else None
+        )
+        if items is None:
+            return None
+        dims: list[Poly] = []
+        for i, item in enumerate(items):
+            item = _settled(item)
+            self._needs_static(node, f"a dimension of `{what}`", item)
+            if isinstance(item, Number):
+                dims.append(item.poly)
+                self._tile(node, f"dimension {i} of `{what}`", item.poly, item)
+            else:
+                dims.append(Poly.of(Atom("dim?", self.site(node), i)))
+        return tuple(dims)
+
+    def _full(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        name = _called(node)
+        shape = self._shape(node, keywords.get("shape", args[0] if args else None), f"tl.{name}")
+        if name == "full":
+            value = keywords.get("value", args[1] if len(args) > 1 else UNKNOWN_VALUE)
+            dtype = _dtype(keywords.get("dtype", args[2] if len(args) > 2 else None))
+        else:
+            value, dtype = integer(0), _dtype(keywords.get("dtype", args[1] if len(args) > 1 else None))
+        if isinstance(value, Number):
+            dtype = dtype if dtype is not None else value.dtype
+            return Number(value.poly, dtype, shape, value.formula, deps=value.deps)
+        return Number(
+            Poly.of(Atom("data", self.site(node))), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value)
+        )
+
+    def _like(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        model = args[0] if args else UNKNOWN_VALUE
+        if isinstance(model, Number):
+            return Number(ZERO, model.dtype, model.shape)
+        return UNKNOWN_VALUE
+
+    # --- memory ---------------------------------------------------------------------------------
+    def _load(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("pointer", "mask", "other", "boundary_check", "padding_option"), args, keywords)
+        pointer = bound.get("pointer", UNKNOWN_VALUE)
+        if isinstance(pointer, BlockPointer):
+            return self._block_access(node, "load", pointer, bound.get("boundary_check"))
+        if not isinstance(pointer, Number):
+            return Unknown(deps_of(pointer))
+        index = len(self.trace.accesses)
+        self._access(node, "load", pointer, bound.get("mask"), bound.get("other"), None)
+        mask = bound.get("mask")
+        shape = broadcast(pointer.shape, mask.shape) if isinstance(mask, Number) else pointer.shape
+        loads = frozenset((index,)) if self.recording else frozenset()
+        deps = pointer.dependencies | (deps_of(mask) if mask is not None else frozenset())
+        return Number(
+            Poly.of(Atom("load", pointer.poly)), self._element(pointer), shape, deps=deps, loads=loads
+        )
+
+    def _element(self, pointer: Number) -> DType:
+        """The element type behind a pointer."""
+        if pointer.dtype.is_known and not pointer.dtype.literal and pointer.dtype not in (INT32, INT64):
+            return pointer.dtype
+        base = self.base_of(pointer.poly)
+        return element_of(base) if base else UNKNOWN_DTYPE
+
+    def _access(
+        self,
+        node: ast.Call,
+        kind: str,
+        pointer: Number,
+        mask: Value | None,
+        other: Value | None,
+        value: Value | None,
+    ) -> None:
+        if not self.recording:
+            return
+        unknown = False
+        formula: Number | None = None
+        if isinstance(mask, Number):
+            formula = as_boolean(mask)
+        elif mask is not None and not isinstance(mask, NoneValue):
+            unknown = True
+        conditions, loops = tuple(self.conditions), tuple(self.loops)
+        index = len(self.trace.accesses)
+        self.trace.accesses.append(
+            Access(self.where(node), kind, pointer, formula, unknown, other, value, conditions, loops, index)
+        )
+
+    def _store(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("pointer", "value", "mask", "boundary_check"), args, keywords)
+        pointer = bound.get("pointer", UNKNOWN_VALUE)
+        if isinstance(pointer, BlockPointer):
+            self._block_access(node, "store", pointer, bound.get("boundary_check"))
+        elif isinstance(pointer, Number):
+            self._access(node, "store", pointer, bound.get("mask"), None, bound.get("value"))
+        return NONE
+
+    def _atomic(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
+        order = ("pointer", "cmp", "val") if name == "atomic_cas" else ("pointer", "val", "mask")
+        bound = _by_name(order, args, keywords)
+        pointer = bound.get("pointer", UNKNOWN_VALUE)
+        if not isinstance(pointer, Number):
+            return UNKNOWN_VALUE
+        self._access(node, name, pointer, bound.get("mask"), None, bound.get("val"))
+        return Number(
+            Poly.of(Atom("data", self.site(node))),
+            self._element(pointer),
+            pointer.shape,
+            deps=pointer.dependencies,
+        )
+
+    def _block_access(self, node: ast.Call, kind: str, pointer: BlockPointer, checked: Value | None) -> Value:
+        axes: frozenset[int] | None = frozenset()
+        checked = _settled(checked) if checked is not None else None
+        if isinstance(checked, Sequence) and checked.exact:
+            numbers = [item.poly.integer if isinstance(item, Number) else None for item in checked.items]
+            rank = len(pointer.block_shape)
+            axes = None if None in numbers else frozenset(n % rank for n in numbers if n is not None and rank)
+        elif isinstance(checked, Number):
+            number = checked.poly.integer
+            axes = None if number is None else frozenset((number,))
+        elif checked is not None and not isinstance(checked, NoneValue):
+            axes = None
+        if self.recording:
+            self.trace.block_accesses.append(
+                BlockAccess(self.where(node), kind, pointer, axes, tuple(self.conditions), tuple(self.loops))
+            )
+        deps = deps_of(pointer)
+        return Number(
+            Poly.of(Atom("blockload", pointer.base, pointer.offsets)),
+            element_of_base(self, pointer.base),
+            pointer.block_shape,
+            deps=deps,
+        )
+
+    def _make_block_ptr(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("base", "shape", "strides", "offsets", "block_shape", "order"), args, keywords)
+        base = bound.get("base")
+        parts = [self._numbers(node, bound.get(name)) for name in ("shape", "strides", "offsets")]
+        block = self._shape(node, bound.get("block_shape"), "tl.make_block_ptr")
+        if not isinstance(base, Number) or block is None or None in parts:
+            return Unknown(_all_deps(list(bound.values())))
+        shape, strides, offsets = (part or () for part in parts)
+        return BlockPointer(base.poly, shape, strides, offsets, block, node)
+
+    def _numbers(self, node: ast.AST, value: Value | None) -> tuple[Poly, ...] | None:
+        value = _settled(value) if value is not None else None
+        if not (isinstance(value, Sequence) and value.exact):
+            return None
+        return tuple(
+            item.poly if isinstance(item, Number) else opaque_number(self, node, item, i).poly
+            for i, item in enumerate(value.items)
+        )
+
+    def _advance(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("base", "offsets"), args, keywords)
+        base, offsets = bound.get("base"), self._numbers(node, bound.get("offsets"))
+        if isinstance(base, BlockPointer) and offsets is not None and len(offsets) == len(base.offsets):
+            moved = tuple(a + b for a, b in zip(base.offsets, offsets, strict=True))
+            return replace(base, offsets=moved)
+        return base if base is not None else UNKNOWN_VALUE
+
+    def _make_descriptor(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("base", "shape", "strides", "block_shape"), args, keywords)
+        base, shape = bound.get("base"), self._numbers(node, bound.get("shape"))
+        block = self._shape(node, bound.get("block_shape"), "tl.make_tensor_descriptor")
+        if isinstance(base, Number):
+            return Descriptor(base.poly, shape or (), block or (), element_of_base(self, base.poly))
+        return UNKNOWN_VALUE
+
+    def _descriptor_access(
+        self, node: ast.Call, name: str, owner: Number | Descriptor, args: list[Value], keywords: Arguments
+    ) -> Value:
+        offsets = self._numbers(node, keywords.get("offsets", args[0] if args else None)) or ()
+        if not offsets and len(args) > 1:
+            offsets = self._numbers(node, Sequence(tuple(args))) or ()
+        base = owner.base if isinstance(owner, Descriptor) else owner.poly
+        block = (
+            owner.block_shape
+            if isinstance(owner, Descriptor)
+            else tuple(Poly.of(Atom("block", base, i)) for i in range(len(offsets)))
+        )
+        dtype = owner.dtype if isinstance(owner, Descriptor) else element_of_base(self, base)
+        deps: frozenset[Atom] = base.closure.union(*(offset.closure for offset in offsets))
+        if self.recording:
+            kind = "store" if name in ("store", "scatter") else name
+            self.trace.descriptor_accesses.append(
+                DescriptorAccess(self.where(node), kind, base, offsets, block, tuple(self.loops), deps)
+            )
+        return Number(Poly.of(Atom("blockload", base, offsets)), dtype, block, deps=deps)
+
+    # --- arithmetic -----------------------------------------------------------------------------
+    def _cast(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        target = keywords.get("dtype", args[1] if len(args) > 1 else None)
+        if not isinstance(value, Number):
+            return value
+        dtype = _dtype(target)
+        if dtype is None:
+            return (
+                replace(value, dtype=UNKNOWN_DTYPE)
+                if target is not None and not isinstance(target, Unknown)
+                else replace(value, dtype=UNKNOWN_DTYPE)
+            )
+        if value.formula is not None and dtype != BOOL and not dtype.is_integer:
+            return Number(value.poly, dtype, value.shape, None, value.static, value.deps, value.loads)
+        return replace(value, dtype=dtype)
+
+    def _dot(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(
+            ("input", "other", "acc", "input_precision", "allow_tf32", "max_num_imprecise_acc", "out_dtype"),
+            args,
+            keywords,
+        )
+        left, right = bound.get("input", UNKNOWN_VALUE), bound.get("other", UNKNOWN_VALUE)
+        acc, out = bound.get("acc"), bound.get("out_dtype")
+        return self._product(node, left, right, acc, out)
+
+    def _dot_scaled(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(
+            ("lhs", "lhs_scale", "lhs_format", "rhs", "rhs_scale", "rhs_format", "acc"), args, keywords
+        )
+        left, right = bound.get("lhs", UNKNOWN_VALUE), bound.get("rhs", UNKNOWN_VALUE)
+        return self._product(node, left, right, bound.get("acc"), bound.get("out_dtype"))
+
+    def _product(
+        self, node: ast.Call, left: Value, right: Value, acc: Value | None, out: Value | None
+    ) -> Value:
+        dtype = _dtype(out) or FP32
+        if isinstance(left, Number) and isinstance(right, Number):
+            if left.dtype.is_integer and right.dtype.is_integer:
+                dtype = INT32
+            elif dtype.is_half and (left.dtype.name == "bf16" or left.dtype.name == "fp32"):
+                dtype = FP32  # out_dtype=float16 is ignored for bf16 and fp32 operands
+        shape: Shape | None = None
+        if isinstance(left, Number) and isinstance(right, Number) and left.shape and right.shape:
+            shape = (*left.shape[:-1], right.shape[-1])
+        acc = None if isinstance(acc, NoneValue) else acc
+        deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
+        loads = frozenset().union(*(v.loads for v in (left, right) if isinstance(v, Number)))
+        result = Number(Poly.of(Atom("data", self.site(node))), dtype, shape, deps=deps, loads=loads)
+        if self.recording:
+            self.trace.dots.append(
+                Dot(
+                    self.where(node), left, right, acc, out, result, tuple(self.loops), tuple(self.conditions)
+                )
+            )
+        return result
+
+    def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
+        operand = args[0] if args else keywords.get("input", UNKNOWN_VALUE)
+        axis = keywords.get("axis", args[1] if len(args) > 1 else NONE)
+        if isinstance(operand, Sequence):
+            parts = tuple(self._reduced(node, name, part, axis, None) for part in operand.items)
+            return Sequence(parts, operand.exact)
+        result = self._reduced(node, name, operand, axis, keywords.get("dtype"))
+        if name in ("max", "min") and "return_indices" in keywords:
+            return Sequence(
+                (result, Number(Poly.of(Atom("index", self.site(node))), INT32, None)), exact=True
+            )
+        return result
+
+    def _reduced(self, node: ast.Call, name: str, operand: Value, axis: Value, dtype: Value | None) -> Value:
+        if not isinstance(operand, Number):
+            return Unknown(deps_of(operand))
+        number = axis.poly.integer if isinstance(axis, Number) else None
+        shape: Shape | None = None
+        if name in _SCANS:
+            shape = operand.shape
+        elif isinstance(axis, NoneValue) or operand.shape is not None and len(operand.shape) == 1:
+            shape = ()
+        elif (
+            operand.shape is not None
+            and number is not None
+            and -len(operand.shape) <= number < len(operand.shape)
+        ):
+            number %= len(operand.shape)
+            shape = operand.shape[:number] + operand.shape[number + 1 :]
+        given = _dtype(dtype)
+        result_type = given or (INT32 if name.startswith("arg") else operand.dtype)
+        if given is None and name in ("max", "min") and operand.dtype.is_half:
+            result_type = FP32
+        result = Number(
+            Poly.of(Atom("data", self.site(node))),
+            result_type,
+            shape,
+            deps=operand.dependencies,
+            loads=operand.loads,
+        )
+        if self.recording:
+            self.trace.reductions.append(
+                Reduction(self.where(node), name, operand, dtype, result, tuple(self.loops))
+            )
+        return result
+
+    def _where(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("condition", "x", "y"), args, keywords)
+        condition, one, two = (bound.get(name, UNKNOWN_VALUE) for name in ("condition", "x", "y"))
+        if not (isinstance(condition, Number) and isinstance(one, Number) and isinstance(two, Number)):
+            return Number(
+                Poly.of(Atom("data", self.site(node))),
+                UNKNOWN_DTYPE,
+                None,
+                deps=_all_deps([condition, one, two]),
+            )
+        formula = as_condition(condition)
+        shape = broadcast(condition.shape, broadcast(one.shape, two.shape))
+        deps = condition.deps | one.deps | two.deps
+        loads = condition.loads | one.loads | two.loads
+        if one.formula is not None and two.formula is not None:
+            chosen = either(both(formula, one.formula), both(formula.negated(), two.formula))
+            return replace(truth(chosen, shape, deps=deps), loads=loads)
+        dtype = promote(one.dtype, two.dtype)
+        if one.poly == two.poly:
+            return Number(one.poly, dtype, shape, deps=deps, loads=loads)
+        if dtype.is_float:
+            return Number(
+                Poly.of(Atom("data", self.site(node))),
+                dtype,
+                shape,
+                deps=deps | one.poly.closure | two.poly.closure | condition.dependencies,
+                loads=loads,
+            )
+        return Number(
+            Poly.of(Atom("where", formula, one.poly, two.poly)), dtype, shape, deps=deps, loads=loads
+        )
+
+    def _extreme(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = [arg for arg in args if isinstance(arg, Number)]
+        numbers += [v for k, v in keywords.items() if k in ("x", "y") and isinstance(v, Number)]
+        if not numbers or len(numbers) < len(args):
+            return self._unknown_call(node, args, keywords)
+        if len(numbers) == 1:
+            return self._reduce(node, _called(node), args, keywords)
+        self._mark_scalars(*numbers)
+        result = numbers[0]
+        fold = symbolic.minimum if _called(node) in ("min", "minimum") else symbolic.maximum
+        for other in numbers[1:]:
+            dtype = promote(result.dtype, other.dtype)
+            is_data = dtype.is_float and not (result.static and other.static)
+            poly = Poly.of(Atom("data", self.site(node))) if is_data else fold(result.poly, other.poly)
+            deps = result.dependencies | other.dependencies if is_data else result.deps | other.deps
+            static = result.static and other.static
+            result = Number(
+                poly,
+                dtype,
+                broadcast(result.shape, other.shape),
+                None,
+                static,
+                deps,
+                result.loads | other.loads,
+            )
+        return result
+
+    def _cdiv(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("x", "div"), args, keywords)
+        left, right = bound.get("x", UNKNOWN_VALUE), bound.get("div", UNKNOWN_VALUE)
+        if not (isinstance(left, Number) and isinstance(right, Number)):
+            return Unknown(deps_of(left) | deps_of(right))
+        self._mark_scalars(left, right)
+        static = left.static and right.static
+        return Number(
+            symbolic.ceil_divide(left.poly, right.poly),
+            promote(left.dtype, right.dtype),
+            broadcast(left.shape, right.shape),
+            None,
+            static,
+            left.deps | right.deps,
+        )
+
+    def _next_power(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        return self._compile_time("next_power_of_2", args)
+
+    def _program_id(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        axis = keywords.get("axis", args[0] if args else integer(0))
+        number = axis.poly.integer if isinstance(axis, Number) else None
+        kind = "pid" if _called(node) == "program_id" else "programs"
+        return Number(Poly.of(Atom(kind, number if number is not None else "?")), INT32)
+
+    def _swizzle2d(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        bound = _by_name(("i", "j", "size_i", "size_j", "size_g"), args, keywords)
+        polys = tuple(v.poly if isinstance(v, Number) else ZERO for v in bound.values())
+        deps = _all_deps(list(bound.values()))
+        rows, columns = (
+            Number(Poly.of(Atom(kind, *polys)), INT32, (), deps=deps) for kind in ("swizzle_i", "swizzle_j")
+        )
+        return Sequence((rows, columns))
+
+    # --- shapes ---------------------------------------------------------------------------------
+    def _expand_dims(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        axis = keywords.get("axis", args[1] if len(args) > 1 else UNKNOWN_VALUE)
+        if not isinstance(value, Number) or value.shape is None:
+            return Unknown(deps_of(value))
+        axes = axis.items if isinstance(axis, Sequence) else (axis,)
+        numbers = [item.poly.integer for item in axes if isinstance(item, Number)]
+        rank = len(value.shape) + len(numbers)
+        places = {number % rank for number in numbers if number is not None}
+        return expanded(value, [i in places for i in range(rank)])
+
+    def _broadcast_to(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        target = keywords.get("shape", args[1] if len(args) == 2 else Sequence(tuple(args[1:])))
+        shape = self._shape(node, target, "tl.broadcast_to")
+        return replace(value, shape=shape) if isinstance(value, Number) else Unknown(deps_of(value))
+
+    def _broadcast(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = [arg for arg in args if isinstance(arg, Number)]
+        if len(numbers) != 2:
+            return Unknown(_all_deps(args))
+        shape = broadcast(numbers[0].shape, numbers[1].shape)
+        return Sequence(tuple(replace(number, shape=shape) for number in numbers))
+
+    def _reshape(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        target = keywords.get("shape", args[1] if len(args) == 2 else Sequence(tuple(args[1:])))
+        shape = self._shape(node, target, "tl.reshape") if len(args) > 1 or "shape" in keywords else None
+        if not isinstance(value, Number):
+            return Unknown(deps_of(value))
+        return self._scrambled(node, value, shape)
+
+    def _scrambled(self, node: ast.AST, value: Number, shape: Shape | None) -> Number:
+        """The same elements in another arrangement: which axis is which is lost."""
+        if value.poly.constant is not None:
+            return replace(value, shape=shape)
+        formula = None
+        if value.formula is not None:
+            formula = Formula("opaque", Poly.of(Atom("reshaped", value.poly)))
+        return replace(value, poly=Poly.of(Atom("reshaped", value.poly)), shape=shape, formula=formula)
+
+    def _trans(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        if not isinstance(value, Number):
+            return Unknown(deps_of(value))
+        rest = args[1:] or [v for k, v in keywords.items() if k in ("dims", "order")]
+        if len(rest) == 1 and isinstance(rest[0], Sequence):
+            rest = list(rest[0].items)
+        order = [item.poly.integer if isinstance(item, Number) else None for item in rest]
+        if not order:
+            return permuted(value, (1, 0))
+        if None in order:
+            return self._scrambled(node, value, None)
+        return permuted(value, tuple(i for i in order if i is not None))
+
+    def _split(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        if not isinstance(value, Number):
+            return Unknown(deps_of(value))
+        half = self._scrambled(node, value, value.shape[:-1] if value.shape else None)
+        return Sequence((half, half))
+
+    def _joined(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = [arg for arg in args if isinstance(arg, Number)]
+        dtype = numbers[0].dtype if numbers else UNKNOWN_DTYPE
+        return Number(Poly.of(Atom("joined", self.site(node))), dtype, None, deps=_all_deps(args))
+
+    # --- statements about the kernel ------------------------------------------------------------
+    def _assume(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        condition = args[0] if args else keywords.get("cond", UNKNOWN_VALUE)
+        if _called(node) == "static_assert":
+            self._needs_static(node, "the condition of `tl.static_assert`", condition)
+        formula = self.truth_of(condition)
+        self.conditions.append(formula)
+        if self.recording:
+            self.trace.facts.append(formula)
+        return NONE
+
+    def _constexpr(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        return replace(value, static=True) if isinstance(value, Number) else value
+
+    def _pointer_type(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        return args[0] if args else UNKNOWN_VALUE
+
+    def _nothing(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        return NONE
+
+    def _length(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        return integer(len(value.items)) if isinstance(value, Sequence) and value.exact else Unknown()
+
+    def _to_number(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        if (
+            args
+            and isinstance(args[0], Text)
+            and args[0].value.strip("+-").lower() in ("inf", "infinity", "nan")
+        ):
+            return Number(Poly.of(Atom(args[0].value.strip("+").lower())), FP32, static=True)
+        return args[0] if args else integer(0)
+
+    def annotated(self, value: Value, annotation: ast.expr) -> Value:
+        return value
+
+    def stored_into(self, target: ast.Subscript | ast.Attribute, value: Value) -> None:
+        return None
+
+
+Handler = Callable[[DeviceEvaluator, ast.Call, list[Value], Arguments], Value]
+_D = DeviceEvaluator
+_HANDLERS: dict[str, Handler] = {
+    "arange": _D._arange,
+    "zeros": _D._full,
+    "full": _D._full,
+    "zeros_like": _D._like,
+    "load": _D._load,
+    "store": _D._store,
+    "make_block_ptr": _D._make_block_ptr,
+    "advance": _D._advance,
+    "make_tensor_descriptor": _D._make_descriptor,
+    "_experimental_make_tensor_descriptor": _D._make_descriptor,
+    "dot": _D._dot,
+    "dot_scaled": _D._dot_scaled,
+    "where": _D._where,
+    "min": _D._extreme,
+    "max": _D._extreme,
+    "minimum": _D._extreme,
+    "maximum": _D._extreme,
+    "cdiv": _D._cdiv,
+    "next_power_of_2": _D._next_power,
+    "program_id": _D._program_id,
+    "num_programs": _D._program_id,
+    "swizzle2d": _D._swizzle2d,
+    "expand_dims": _D._expand_dims,
+    "broadcast_to": _D._broadcast_to,
+    "broadcast": _D._broadcast,
+    "reshape": _D._reshape,
+    "view": _D._reshape,
+    "ravel": _D._reshape,
+    "trans": _D._trans,
+    "permute": _D._trans,
+    "split": _D._split,
+    "join": _D._joined,
+    "cat": _D._joined,
+    "interleave": _D._joined,
+    "cast": _D._cast,
+    "to": _D._cast,
+    "assume": _D._assume,
+    "static_assert": _D._assume,
+    "device_assert": _D._assume,
+    "constexpr": _D._constexpr,
+    "pointer_type": _D._pointer_type,
+    "static_print": _D._nothing,
+    "device_print": _D._nothing,
+    "print": _D._nothing,
+    "debug_barrier": _D._nothing,
+    "len": _D._length,
+    "float": _D._to_number,
+    "int": _D._to_number,
+    "bool": _D._to_number,
+}
+
+
+# --- small pieces ---------------------------------------------------------------------------------
+def _settled(value: Value) -> Value:
+    """The one option that can be meant, where an import was guarded."""
+    if isinstance(value, Choice):
+        for wanted in ((External,), (KernelValue,), (Number,), (BlockPointer, Descriptor)):
+            for option in value.options:
+                if isinstance(option, wanted):
+                    return option
+    return value
+
+
+def _library(name: str) -> Value:
+    """A library's attribute; element types and infinities are values of their own."""
+    if name.startswith(_LANGUAGES) or name.startswith(("torch.", "triton.language")):
+        dtype = named(name.rsplit(".", 1)[-1])
+        if dtype is not None:
+            return TypeValue(dtype)
+    if name in ("math.pi", "math.inf"):
+        return Number(Poly.of(Atom(name)), FP32, static=True)
+    return External(name)
+
+
+def _called(node: ast.Call) -> str:
+    return (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
+
+
+def _by_name(order: tuple[str, ...], args: list[Value], keywords: Arguments) -> Arguments:
+    bound = dict(zip(order, args, strict=False))
+    bound.update(keywords)
+    return {name: _settled(value) for name, value in bound.items()}
+
+
+def _dtype(value: Value | None) -> DType | None:
+    """The type a dtype argument names; None where there is none or it cannot be told."""
+    value = _settled(value) if value is not None else None
+    if isinstance(value, TypeValue):
+        return value.dtype
+    if isinstance(value, Text):
+        return named(value.value)
+    if isinstance(value, Number) and value.poly.atom is not None and value.poly.atom.kind == "param":
+        return DType(
+            elements=frozenset((f"={value.poly.atom.args[0]}",))
+        )  # a constexpr dtype, named at the launch
+    return None
+
+
+def _all_deps(values: list[Value]) -> frozenset[Atom]:
+    return frozenset().union(*(deps_of(value) for value in values))
+
+
+def _shapes(args: list[Value]) -> Shape | None:
+    shape: Shape | None = ()
+    for arg in args:
+        if isinstance(arg, Number):
+            shape = broadcast(shape, arg.shape)
+    return shape
+
+
+def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:
+    """The element type behind the pointer `base`."""
+    name = evaluator.base_of(base)
+    return element_of(name) if name else UNKNOWN_DTYPE
+
+
+def opaque_number(evaluator: DeviceEvaluator, node: ast.AST, value: Value, salt: int = 0) -> Number:
+    """A number nothing is known of, but for its dependencies."""
+    return Number(Poly.of(Atom("unknown", evaluator.site(node), salt)), UNKNOWN_DTYPE, deps=deps_of(value))
+
+
+def moved(poly: Poly, axis_of: Callable[[int], int]) -> Poly:
+    """The expression after its tile axes (counted from the last) have moved."""
+
+    def replace_atom(atom: Atom) -> Poly | None:
+        if atom.kind == "arange":
+            return Poly.of(Atom("arange", atom.args[0], atom.args[1], axis_of(atom.args[2])))
+        return None
+
+    return poly.substitute(replace_atom) if any(a.kind == "arange" for a in poly.closure) else poly
+
+
+def _rearranged(value: Number, shape: Shape | None, axis_of: Callable[[int], int]) -> Number:
+    formula = value.formula.map(lambda poly: moved(poly, axis_of)) if value.formula is not None else None
+    return replace(value, poly=moved(value.poly, axis_of), shape=shape, formula=formula)
+
+
+def expanded(value: Number, new: list[bool]) -> Number:
+    """The value with dimensions of extent 1 where `new` says so."""
+    positions = [len(new) - 1 - i for i, is_new in enumerate(new) if not is_new]
+    positions.reverse()  # positions[k]: where the k-th axis from the right goes
+    shape: Shape | None = None
+    if value.shape is not None:
+        dims = list(value.shape)
+        shape = tuple(ONE if is_new else (dims.pop(0) if dims else ONE) for is_new in new)
+    return _rearranged(value, shape, lambda axis: positions[axis] if axis < len(positions) else axis)
+
+
+def permuted(value: Number, order: tuple[int, ...]) -> Number:
+    """The value with its axes in another order: result axis `i` is axis `order[i]` of the value."""
+    rank = len(order)
+    if value.shape is not None and len(value.shape) != rank:
+        if len(value.shape) < 2:
+            return value
+        order = (*range(len(value.shape) - 2), len(value.shape) - 1, len(value.shape) - 2)
+        rank = len(order)
+    target = {rank - 1 - (source % rank): rank - 1 - place for place, source in enumerate(order)}
+    shape = tuple(value.shape[source % rank] for source in order) if value.shape is not None else None
+    return _rearranged(value, shape, lambda axis: target.get(axis, axis))
+
+
+_ = assigned_names

@@ -1,0 +1,892 @@
+"""Evaluates host code: sizes, allocations, configurations, decorators, and the launches themselves."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterable, Sequence as Items
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tritonlint.model import symbolic
+from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, named
+from tritonlint.model.evaluator import Evaluator
+from tritonlint.model.launch import Argument, Launch
+from tritonlint.model.logic import Formula, both, equal, opaque
+from tritonlint.model.symbolic import ONE, Atom, Poly
+from tritonlint.model.tensors import TensorMethods, fresh_tensor
+from tritonlint.model.values import (
+    NONE,
+    UNKNOWN_VALUE,
+    Choice,
+    ClassValue,
+    Config,
+    External,
+    FunctionValue,
+    HeuristicsValue,
+    Instance,
+    JitDecorator,
+    KernelValue,
+    LambdaValue,
+    Launcher,
+    LazyImport,
+    Mapping,
+    Meta,
+    ModuleValue,
+    NoneValue,
+    Number,
+    Partial,
+    Scope,
+    Sequence,
+    SizesOf,
+    Tensor,
+    Text,
+    Tuned,
+    TypeValue,
+    Unknown,
+    Value,
+    deps_of,
+    integer,
+    truth,
+)
+
+if TYPE_CHECKING:
+    from tritonlint.model.module import FunctionInfo, Module
+
+MAX_ITEMS = 2048
+MAX_DEPTH = 5
+_OPTIONS = frozenset(
+    "num_warps num_stages num_ctas maxnreg enable_fp_fusion extern_libs debug launch_cooperative_grid launch_pdl waves_per_eu "
+    "matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm grid warmup stream device num_buffers_warp_spec "
+    "num_consumer_groups reg_dec_producer reg_inc_consumer cluster_dims ptx_options ir_override".split()
+)
+_TUNERS = ("autotune", "libtuner", "tune")
+_JITS = {"triton.jit": False, "triton.language.jit": False, "triton.experimental.gluon.jit": True, "gluon.jit": True}
+Arguments = dict[str, Value]
+
+
+class HostEvaluator(TensorMethods, Evaluator):
+    """Evaluates a module body (`function` None) or one host function, recording launches and tunings."""
+
+    def __init__(self, module: Module, function: FunctionInfo | None, scope: Scope, depth: int = 0) -> None:
+        super().__init__(scope)
+        self.module = module
+        self.function = function
+        self.depth = depth
+        self.launches: list[Launch] = []
+        self.tunings: list[tuple[Tuned, FunctionInfo | None]] = []
+        self.ranks: dict[str, int] = {}
+        self.in_loop = 0
+
+    def run_module(self) -> None:
+        """Evaluate the module body."""
+        self.run(self.module.source.tree.body)
+
+    def run_function(self) -> None:
+        """Evaluate the function with unknown arguments."""
+        if self.function is None:
+            return
+        for i, parameter in enumerate(self.function.parameters):
+            self.scope.names[parameter.name] = self._parameter(parameter.name, parameter.node.annotation, i)
+        arguments = self.function.node.args
+        for extra in (arguments.vararg, arguments.kwarg):
+            if extra is not None:
+                self.scope.names[extra.arg] = Unknown()
+        self.run(self.function.node.body)
+
+    def _parameter(self, name: str, annotation: ast.expr | None, position: int) -> Value:
+        assert self.function is not None
+        if position == 0 and self.function.class_node is not None and name in ("self", "cls"):
+            return Instance("self", self.function.class_node.name)
+        words = ast.unparse(annotation) if annotation is not None else ""
+        if words in ("int", "float", "bool"):
+            return Number(Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE)
+        return Tensor(name, sure="Tensor" in words or "tensor" in words)
+
+    def evaluate_in(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression in another scope."""
+        outer, self.scope = self.scope, scope
+        try:
+            return self.evaluate(node)
+        finally:
+            self.scope = outer
+
+    # --- names and definitions ------------------------------------------------------------------
+    def missing(self, node: ast.Name) -> Value:
+        value = self.module.name(node.id)
+        return value if value is not None else External(f"builtins.{node.id}")
+
+    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.scope.names[node.name] = ClassValue(node, self.module, node.name)
+            return
+        info = self.module.by_node.get(node)
+        self.scope.names[node.name] = self.apply_decorators(info, self.scope) if info is not None else UNKNOWN_VALUE
+
+    def apply_decorators(self, info: FunctionInfo, scope: Scope) -> Value:
+        """What a function is after its decorators, innermost first."""
+        value: Value = FunctionValue(info)
+        for decorator in reversed(info.node.decorator_list):
+            value = self.wrapped(self.evaluate_in(decorator, scope), value, decorator)
+        return value
+
+    def wrapped(self, decorator: Value, value: Value, node: ast.expr) -> Value:
+        """`decorator(value)`."""
+        decorator = _one(decorator, JitDecorator, Tuned, HeuristicsValue, External)
+        if isinstance(decorator, External) and decorator.name in _JITS:
+            decorator = JitDecorator(Mapping(()), _JITS[decorator.name])
+        if isinstance(decorator, JitDecorator):
+            if isinstance(value, FunctionValue):
+                return KernelValue(value.info, (decorator,))
+            return value
+        if isinstance(value, KernelValue):
+            if isinstance(decorator, Tuned | HeuristicsValue):
+                return replace(value, wrappers=(decorator, *value.wrappers))
+            name = decorator.name if isinstance(decorator, External) else ast.unparse(node)[:60]
+            return replace(value, wrappers=(External(name), *value.wrappers))
+        return value
+
+    def attribute(self, node: ast.Attribute, value: Value) -> Value:
+        value = _one(value, Tensor, ModuleValue, External)
+        name = node.attr
+        if isinstance(value, External):
+            return _external(f"{value.name}.{name}")
+        if isinstance(value, ModuleValue):
+            return value.module.name(name) or UNKNOWN_VALUE
+        if isinstance(value, Tensor):
+            return self.tensor_attribute(value, name)
+        if isinstance(value, Instance):
+            return self._field(value, name)
+        if isinstance(value, KernelValue) and name == "fn":
+            return replace(value, wrappers=value.wrappers[1:]) if len(value.wrappers) > 1 else value
+        if isinstance(value, TypeValue):
+            return Number(Poly.of(Atom("typeattr", str(value.dtype), name)))
+        if isinstance(value, ClassValue):
+            return self._class_attribute(value, name)
+        if isinstance(value, Number) and value.poly.atom is not None and value.poly.atom.kind == "hostparam":
+            return self.tensor_attribute(Tensor(str(value.poly.atom.args[0]), sure=False), name)
+        return Unknown(deps_of(value))
+
+    def _field(self, value: Instance, name: str) -> Value:
+        known = self.scope.names.get(f"{value.key}.{name}")
+        return known if known is not None else Tensor(f"{value.key}.{name}", origin="attribute", sure=False)
+
+    def _class_attribute(self, value: ClassValue, name: str) -> Value:
+        for statement in value.node.body:
+            if isinstance(statement, ast.FunctionDef) and statement.name == name:
+                info = value.module.by_node.get(statement)
+                return FunctionValue(info) if info is not None else UNKNOWN_VALUE
+        return Tensor(f"{value.name}.{name}", origin="attribute", sure=False)
+
+    def stored_into(self, target: ast.Subscript | ast.Attribute, value: Value) -> None:
+        if isinstance(target, ast.Attribute):
+            owner = self.evaluate(target.value)
+            if isinstance(owner, Instance):
+                self.scope.names[f"{owner.key}.{target.attr}"] = value
+        elif isinstance(target.value, ast.Name):
+            owner = self.scope.names.get(target.value.id, UNKNOWN_VALUE)
+            key = self.evaluate(target.slice)
+            if isinstance(owner, Mapping):
+                items = (*owner.items, (key.value, value)) if isinstance(key, Text) else owner.items
+                self.scope.names[target.value.id] = Mapping(items, owner.exact and isinstance(key, Text))
+
+    def subscript(self, node: ast.Subscript, value: Value) -> Value:
+        value = _one(value, KernelValue, Tensor, Sequence)
+        kernels = self._kernels(value)
+        if kernels:
+            return Launcher(kernels, LambdaValue(ast.Lambda(args=_NO_ARGS, body=node.slice), self.scope), node=node)
+        index = self.evaluate(node.slice) if not isinstance(node.slice, ast.Slice) else UNKNOWN_VALUE
+        if isinstance(value, Meta):
+            if isinstance(index, Text):
+                known = value.arguments.get(index.value)
+                return known if known is not None else Number(Poly.of(Atom("param", index.value)), INT32)
+            return UNKNOWN_VALUE
+        if isinstance(value, Mapping):
+            return (value.get(index.value) if isinstance(index, Text) else None) or UNKNOWN_VALUE
+        if isinstance(value, Sequence):
+            return self._item(node, value, index)
+        if isinstance(value, SizesOf):
+            return self.size_of(value.tensor, index)
+        if isinstance(value, Tensor):
+            return self.tensor_item(node, value, index)
+        return Unknown(deps_of(value))
+
+    def _item(self, node: ast.Subscript, value: Sequence, index: Value) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            low, high = (
+                self.evaluate(bound) if bound is not None else None for bound in (node.slice.lower, node.slice.upper)
+            )
+            ends = [v.poly.integer if isinstance(v, Number) else None for v in (low, high)]
+            if value.exact and node.slice.step is None and all(v is None or n is not None for v, n in zip((low, high), ends, strict=True)):
+                return Sequence(value.items[ends[0] : ends[1]])
+            return Sequence(value.items, exact=False)
+        number = index.poly.integer if isinstance(index, Number) else None
+        if number is not None and value.exact and -len(value.items) <= number < len(value.items):
+            return value.items[number]
+        if value.items and len(value.items) <= 8:
+            result = value.items[0]
+            for other in value.items[1:]:
+                result = self.join(result, other, self.site(node))
+            return result
+        return Unknown(deps_of(value))
+
+    def _kernels(self, value: Value) -> tuple[KernelValue, ...]:
+        if isinstance(value, KernelValue):
+            return (value,)
+        if isinstance(value, Choice):
+            return tuple(option for option in value.options if isinstance(option, KernelValue))
+        return ()
+
+    def unpack(self, value: Value, targets: Items[ast.expr]) -> list[Value]:
+        if isinstance(value, SizesOf):
+            return self.unpacked_sizes(value.tensor, targets)
+        if isinstance(value, Tensor):
+            return [
+                replace(value, key=f"{value.key}[{i}]", like="", dims=None, origin="derived", sure=False)
+                for i in range(len(targets))
+            ]
+        return super().unpack(value, targets)
+
+    # --- loops ----------------------------------------------------------------------------------
+    def loop_over(self, node: ast.For) -> None:
+        source = self.evaluate(node.iter)
+        items = self.items_of(source)
+        if items is not None and len(items) * len(node.body) <= 200:
+            for item in items:
+                self.bind(node.target, item, node)
+                if not self.run(node.body):
+                    break
+            return
+        self.in_loop += 1
+        site = self.site(node)
+
+        def enter() -> None:
+            self.bind(node.target, self._unknown_item(source, site), node)
+
+        self.loop_body(node, node.body, enter)
+        self.in_loop -= 1
+
+    def _unknown_item(self, source: Value, site: object) -> Value:
+        if isinstance(source, Sequence) and source.items:
+            first = source.items[0]
+            if isinstance(first, Number) and not source.exact:
+                return Number(Poly.of(Atom("loopvar", site)), first.dtype, deps=deps_of(source))
+            if len(source.items) == 1 and not source.exact:
+                return first
+        key = source.key if isinstance(source, Tensor) else "loop"
+        return Tensor(f"{key}[*]@{site[-2] if isinstance(site, tuple) else site}", origin="derived", sure=False)
+
+    def items_of(self, value: Value) -> tuple[Value, ...] | None:
+        """The items to iterate over, None where they are not known."""
+        if isinstance(value, Sequence) and value.exact and len(value.items) <= MAX_ITEMS:
+            return value.items
+        return None
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+        outer = self.scope
+        self.scope = Scope(self.module, outer, outer.function)
+        found: list[Value] = []
+        exact = self._generate(node.generators, lambda: found.append(self.evaluate(node.elt)), found)
+        self.scope = outer
+        return Sequence(tuple(found), exact)
+
+    def _generate(self, generators: list[ast.comprehension], emit: Callable[[], None], found: list[Value]) -> bool:
+        if not generators:
+            emit()
+            return True
+        first, rest = generators[0], generators[1:]
+        source = self.evaluate(first.iter)
+        items = self.items_of(source)
+        exact = items is not None
+        if items is None:
+            items = (self._unknown_item(source, self.site(first.iter)),)
+        for item in items:
+            if len(found) > MAX_ITEMS:
+                return False
+            self.bind(first.target, item, first.target)
+            tests = [self.condition(test) for test in first.ifs]
+            if any(test.known is False for test in tests):
+                continue
+            exact = exact and all(test.known is True for test in tests)
+            exact = self._generate(rest, emit, found) and exact
+        return exact
+
+    # --- calls ----------------------------------------------------------------------------------
+    def call(self, node: ast.Call) -> Value:
+        if isinstance(node.func, ast.Attribute):
+            owner = self.evaluate(node.func.value)
+            result = self._method(node, node.func.attr, owner)
+            if result is not None:
+                return result
+            callee = self.attribute(node.func, owner)
+        else:
+            callee = self.evaluate(node.func)
+        args, keywords, complete = self._arguments(node)
+        return self.apply(node, callee, args, keywords, complete=complete)
+
+    def _arguments(self, node: ast.Call) -> tuple[list[Value], Arguments, bool]:
+        args: list[Value] = []
+        keywords: Arguments = {}
+        complete = True
+        for arg in node.args:
+            value = self.evaluate(arg)
+            if not isinstance(arg, ast.Starred):
+                args.append(value)
+            elif isinstance(value, Sequence) and value.exact:
+                args += value.items
+            else:
+                complete = False
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, Mapping):
+                keywords.update(value.items)
+                complete = complete and value.exact
+            else:
+                complete = False
+        return args, keywords, complete
+
+    def apply(self, node: ast.Call, callee: Value, args: list[Value], keywords: Arguments, *, complete: bool = True) -> Value:
+        """The value of `callee(*args, **keywords)`."""
+        if isinstance(callee, Choice) and not self._kernels(callee):
+            callee = _one(callee, External, FunctionValue, Launcher)
+        match callee:
+            case Launcher():
+                return self._launch(node, callee, args, keywords, complete)
+            case Partial():
+                merged = {**dict(callee.kwargs), **keywords}
+                return self.apply(node, callee.function, [*callee.args, *args], merged, complete=complete)
+            case JitDecorator() | Tuned() | HeuristicsValue():
+                return self.wrapped(callee, args[0] if args else UNKNOWN_VALUE, node.func)
+            case LambdaValue():
+                return self.apply_lambda(callee, args, keywords)
+            case FunctionValue():
+                return self._host_call(node, callee, args, keywords, complete)
+            case External():
+                return self._external_call(node, callee.name, args, keywords, complete)
+            case ClassValue():
+                return Instance(f"{callee.name}@{self.site(node)}", callee.name)
+            case Tensor():
+                return self._opaque(node, f"{callee.key}()", [callee, *args])
+        return self._opaque(node, "", [*args, *keywords.values()])
+
+    def _opaque(self, node: ast.Call, name: str, args: Iterable[Value]) -> Value:
+        """The result of a call nothing is known of."""
+        name = name or f"{ast.unparse(node.func)[:40]}()"
+        return Tensor(f"{name}@{node.lineno}:{node.col_offset}", origin="derived", sure=False, node=node)
+
+    def apply_lambda(self, value: LambdaValue, args: list[Value], keywords: Arguments) -> Value:
+        """Call a lambda."""
+        scope = Scope(value.scope.module, value.scope, value.scope.function)
+        names = [a.arg for a in (*value.node.args.posonlyargs, *value.node.args.args)]
+        for name, default in zip(reversed(names), reversed(value.node.args.defaults), strict=False):
+            scope.names[name] = self.evaluate_in(default, value.scope)
+        scope.names.update(zip(names, args, strict=False))
+        scope.names.update({k: v for k, v in keywords.items() if k in names})
+        return self.evaluate_in(value.node.body, scope)
+
+    def _host_call(self, node: ast.Call, callee: FunctionValue, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+        """A call of a host function of the project: evaluated with these arguments, launches apart."""
+        info = callee.info
+        if not complete or self.depth >= MAX_DEPTH or self._costs_too_much(info) or isinstance(info.node, ast.AsyncFunctionDef):
+            return self._opaque(node, f"{info.name}()", args)
+        inner = HostEvaluator(info.module, info, Scope(info.module, info.scope(), info), self.depth + 1)
+        inner.path_key = (*self.path_key, node.lineno, node.col_offset)
+        inner.ranks = self.ranks
+        inner.spent = self.spent
+        names = [p for p in info.parameters]
+        values = ([callee.bound] if callee.bound is not None else []) + args
+        for parameter in names:
+            if parameter.default is not None:
+                inner.scope.names[parameter.name] = info.module.constant(parameter.default)
+            else:
+                inner.scope.names[parameter.name] = Tensor(parameter.name, origin="derived", sure=False)
+        inner.scope.names.update(zip((p.name for p in names), values, strict=False))
+        inner.scope.names.update({k: v for k, v in keywords.items() if info.parameter(k)})
+        vararg = info.node.args.vararg
+        if vararg is not None:
+            inner.scope.names[vararg.arg] = Sequence(tuple(values[len(names) :]))
+        inner.run(info.node.body)
+        self.spent = inner.spent
+        if not inner.returned:
+            return NONE
+        result = inner.returned[0]
+        for i, other in enumerate(inner.returned[1:]):
+            result = inner.join(result, other, (*self.site(node), i))
+        return result
+
+    def _costs_too_much(self, info: FunctionInfo) -> bool:
+        size = (info.node.end_lineno or 0) - info.node.lineno
+        return size > 80 or (self.function is not None and info is self.function) or info.module.source is None
+
+    # --- launches -------------------------------------------------------------------------------
+    def _method(self, node: ast.Call, name: str, owner: Value) -> Value | None:
+        """A method call on a value of ours; None where it is an ordinary attribute call."""
+        kernels = self._kernels(owner)
+        if kernels and name in ("run", "warmup"):
+            args, keywords, complete = self._arguments(node)
+            grid = keywords.pop("grid", UNKNOWN_VALUE)
+            return self._launch(node, Launcher(kernels, grid, node=node), args, keywords, complete)
+        owner = _one(owner, Tensor, Sequence, Mapping)
+        if isinstance(owner, Tensor):
+            args, keywords, _ = self._arguments(node)
+            return self.tensor_method(node, owner, name, args, keywords)
+        if isinstance(owner, Sequence | Mapping):
+            return self._container_method(node, name, owner)
+        if isinstance(owner, Number):
+            if name == "bit_length":
+                return Number(Poly.of(Atom("bit_length", owner.poly)), deps=owner.deps)
+            if name in ("item", "__int__"):
+                return owner
+            atom = owner.poly.atom
+            if atom is not None and atom.kind == "hostparam":
+                args, keywords, _ = self._arguments(node)
+                return self.tensor_method(node, Tensor(str(atom.args[0]), sure=False), name, args, keywords)
+        if isinstance(owner, Instance) and self.function is not None and owner.key == "self":
+            return self._self_call(node, name)
+        return None
+
+    def _self_call(self, node: ast.Call, name: str) -> Value | None:
+        assert self.function is not None
+        for info in self.module.functions:
+            if info.name == name and info.class_node is self.function.class_node and info.class_node is not None:
+                args, keywords, complete = self._arguments(node)
+                return self._host_call(node, FunctionValue(info, Instance("self")), args, keywords, complete)
+        return None
+
+    def _container_method(self, node: ast.Call, name: str, owner: Sequence | Mapping) -> Value | None:
+        args, keywords, _ = self._arguments(node)
+        if isinstance(owner, Mapping):
+            if name == "get" and args and isinstance(args[0], Text):
+                found = owner.get(args[0].value)
+                if found is not None:
+                    return found
+                return args[1] if len(args) > 1 and owner.exact else NONE if owner.exact else UNKNOWN_VALUE
+            if name == "values":
+                return Sequence(tuple(v for _, v in owner.items), owner.exact)
+            if name == "keys":
+                return Sequence(tuple(Text(k) for k, _ in owner.items), owner.exact)
+            if name == "items":
+                return Sequence(tuple(Sequence((Text(k), v)) for k, v in owner.items), owner.exact)
+            if name == "update" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                extra = args[0] if args and isinstance(args[0], Mapping) else Mapping((), not args)
+                items = (*owner.items, *extra.items, *keywords.items())
+                self.scope.names[node.func.value.id] = Mapping(items, owner.exact and extra.exact)
+                return NONE
+            return UNKNOWN_VALUE
+        if name in ("append", "extend", "insert") and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            added: tuple[Value, ...] = (args[-1],) if args and name != "extend" else ()
+            exact = owner.exact
+            if name == "extend" and args and isinstance(args[0], Sequence):
+                added, exact = args[0].items, exact and args[0].exact
+            elif name == "extend":
+                exact = False
+            self.scope.names[node.func.value.id] = Sequence(owner.items + added, exact and not self.in_loop)
+            return NONE
+        if name == "copy":
+            return owner
+        return UNKNOWN_VALUE
+
+    def _launch(self, node: ast.Call, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+        if not self.recording or self.depth:
+            return NONE
+        for kernel in launcher.kernels:
+            self._record_launch(node, kernel, launcher, [*launcher.args, *args], {**dict(launcher.kwargs), **keywords}, complete)
+        return NONE
+
+    def _record_launch(
+        self, node: ast.Call, kernel: KernelValue, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool
+    ) -> None:
+        info = kernel.info
+        nodes = self._argument_nodes(node, args)
+        arguments: dict[str, Argument] = {}
+        problems: list[str] = []
+        if len(args) > len(info.parameters) and info.node.args.vararg is None:
+            problems.append(f"{len(args)} positional arguments for {len(info.parameters)} parameters")
+        for parameter, value, where in zip(info.parameters, args, nodes, strict=False):
+            arguments[parameter.name] = Argument(value, where)
+        written = {k.arg: k.value for k in node.keywords if k.arg}
+        options: Arguments = {}
+        for name, value in keywords.items():
+            if info.parameter(name) is not None:
+                arguments[name] = Argument(value, written.get(name, node))
+            else:
+                options[name] = value
+        for parameter in info.parameters:
+            if parameter.name not in arguments and parameter.default is not None:
+                value = info.module.constant(parameter.default)
+                arguments[parameter.name] = Argument(value, parameter.default, by_default=True)
+        self._apply_heuristics(kernel, arguments, node)
+        grid = self._grid(launcher.grid, {name: argument.value for name, argument in arguments.items()})
+        grid_node = launcher.node.slice if isinstance(launcher.node, ast.Subscript) else launcher.node
+        self.launches.append(
+            Launch(
+                kernel, self.module, self.function, node, arguments, options, grid, grid_node,
+                tuple(self.conditions), self.in_loop > 0, complete, tuple(problems),
+            )
+        )  # fmt: skip
+
+    def _argument_nodes(self, node: ast.Call, args: list[Value]) -> list[ast.AST]:
+        plain = [arg for arg in node.args if not isinstance(arg, ast.Starred)]
+        if len(plain) == len(args) == len(node.args):
+            return list(plain)
+        return [node] * len(args)
+
+    def _apply_heuristics(self, kernel: KernelValue, arguments: dict[str, Argument], node: ast.AST) -> None:
+        values = {name: argument.value for name, argument in arguments.items()}
+        for wrapper in kernel.wrappers:
+            if isinstance(wrapper, HeuristicsValue):
+                for name, function in wrapper.values.items:
+                    value = self.with_meta(function, values)
+                    values[name] = value
+                    where = function.node if isinstance(function, LambdaValue) else wrapper.node
+                    arguments[name] = Argument(value, where)
+
+    def with_meta(self, function: Value, values: dict[str, Value]) -> Value:
+        """Call a grid function or a heuristic with the kernel's arguments."""
+        meta = Meta(Mapping(tuple(values.items()), exact=False))
+        if isinstance(function, LambdaValue):
+            return self.apply_lambda(function, [meta], {})
+        if isinstance(function, FunctionValue):
+            name = ast.Name(id=function.info.name)
+            call = ast.Call(func=name, args=[], keywords=[], lineno=function.info.node.lineno, col_offset=0)
+            return self._host_call(call, function, [meta], {}, complete=True)
+        return UNKNOWN_VALUE
+
+    def _grid(self, value: Value, arguments: dict[str, Value]) -> tuple[Poly, ...] | None:
+        if isinstance(value, LambdaValue) and value.node.args is _NO_ARGS:
+            value = self.evaluate_in(value.node.body, value.scope)
+        if isinstance(value, Choice):
+            value = _one(value, LambdaValue, FunctionValue, Sequence)
+        if isinstance(value, LambdaValue | FunctionValue):
+            value = self.with_meta(value, arguments)
+        if isinstance(value, Sequence) and value.exact:
+            return tuple(
+                item.poly
+                if isinstance(item, Number)
+                else Poly.of(Atom("hostparam", item.key))
+                if isinstance(item, Tensor)
+                else Poly.of(Atom("unknown", i, id(item)))
+                for i, item in enumerate(value.items)
+            )
+        return None
+
+    # --- libraries ------------------------------------------------------------------------------
+    def _external_call(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+        short = name.rsplit(".", 1)[-1]
+        if short in ("constexpr",) and args:
+            return args[0]
+        handler = _CALLS.get(name) or (_CALLS.get(f"builtins.{short}") if name.startswith("builtins.") else None)
+        if handler is not None:
+            return handler(self, node, args, keywords)
+        if name in _JITS:
+            return self._jit(args, keywords, gluon=_JITS[name])
+        if name.startswith("triton.") and short in ("autotune", "heuristics", "Config", "cdiv", "next_power_of_2"):
+            return _CALLS[f"triton.{short}"](self, node, args, keywords)
+        if name.startswith("torch."):
+            made = self.torch_call(node, name, args, keywords)
+            if made is not None:
+                return made
+        if short in _TUNERS or "autotune" in short:
+            return self._tuned(node, args, keywords, canonical=False)
+        if short == "make_kernel" or not args:
+            return self._opaque(node, f"{name}()", args)
+        if short == "cdiv" or short == "ceil_div" or short == "divup":
+            return _CALLS["triton.cdiv"](self, node, args, keywords)
+        if short == "next_power_of_2":
+            return _CALLS["triton.next_power_of_2"](self, node, args, keywords)
+        return self._opaque(node, f"{name}()", args)
+
+    def _jit(self, args: list[Value], keywords: Arguments, *, gluon: bool) -> Value:
+        decorator = JitDecorator(Mapping(tuple(keywords.items())), gluon)
+        if args and isinstance(args[0], FunctionValue):
+            return KernelValue(args[0].info, (decorator,))
+        return decorator
+
+    def _tuned(self, node: ast.Call, args: list[Value], keywords: Arguments, *, canonical: bool = True) -> Value:
+        configs = keywords.pop("configs", args[0] if args else UNKNOWN_VALUE)
+        key = keywords.pop("key", args[1] if len(args) > 1 else Sequence(()))
+        tuned = Tuned(configs, key, node, Mapping(tuple(keywords.items())), canonical)
+        if self.recording:
+            self.tunings.append((tuned, self.function))
+        return tuned
+
+    def _autotune(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        return self._tuned(node, args, keywords)
+
+    def _heuristics(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        values = args[0] if args else keywords.get("values", UNKNOWN_VALUE)
+        return HeuristicsValue(values if isinstance(values, Mapping) else Mapping((), exact=False), node)
+
+    def _config(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        kwargs = keywords.pop("kwargs", args[0] if args else Mapping(()))
+        options = dict(zip(("num_warps", "num_stages", "num_ctas"), args[1:], strict=False))
+        options.update(keywords)
+        return Config(
+            kwargs if isinstance(kwargs, Mapping) else Mapping((), exact=False),
+            Mapping(tuple(options.items())),
+            node,
+            pre_hook="pre_hook" in options and not isinstance(options["pre_hook"], NoneValue),
+        )
+
+    def _cdiv(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = self.numbers([*args, *keywords.values()])
+        if len(numbers) != 2:
+            return UNKNOWN_VALUE
+        return Number(symbolic.ceil_divide(numbers[0].poly, numbers[1].poly), deps=numbers[0].deps | numbers[1].deps)
+
+    def _next_power(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = self.numbers(args or list(keywords.values()))
+        return Number(symbolic.next_power_of_2(numbers[0].poly), deps=numbers[0].deps) if numbers else UNKNOWN_VALUE
+
+    def numbers(self, values: Iterable[Value]) -> list[Number]:
+        """The values as numbers; an object of unknown kind counts as one."""
+        return [number for number in map(self.as_number, values) if number is not None]
+
+    def as_number(self, value: Value) -> Number | None:
+        """A value as a number, None if it cannot be one."""
+        if isinstance(value, Number):
+            return value
+        if isinstance(value, Tensor) and not value.sure:
+            return Number(Poly.of(Atom("hostparam", value.key)))
+        if isinstance(value, Choice):
+            return next((option for option in value.options if isinstance(option, Number)), None)
+        if isinstance(value, Unknown):
+            return Number(Poly.of(Atom("unknown", frozenset(value.deps))), deps=value.deps)
+        return None
+
+    def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(operator, ast.FloorDiv) and isinstance(left, Number) and isinstance(right, Number):
+            negative = _negated_ceiling(left.poly, right.poly)
+            if negative is not None:
+                return Number(negative, deps=left.deps | right.deps)
+        if isinstance(left, Tensor) and left.sure or isinstance(right, Tensor) and right.sure:
+            return self.tensor_arithmetic(node, left, right)
+        if isinstance(left, Tensor | Number) and isinstance(right, Tensor | Number):
+            one, two = self.as_number(left), self.as_number(right)
+            if one is not None and two is not None:
+                return super().operate(node, operator, one, two)
+        return super().operate(node, operator, left, right)
+
+    def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
+        if isinstance(left, SizesOf | Sequence) and isinstance(right, SizesOf | Sequence) and isinstance(operator, ast.Eq | ast.NotEq):
+            formula = self._same_sizes(left, right)
+            return truth(formula if isinstance(operator, ast.Eq) else formula.negated())
+        if isinstance(left, TypeValue) and isinstance(operator, ast.Eq | ast.In | ast.Is):
+            self._learn_dtype(left, right)
+        if isinstance(left, Tensor) and not left.sure and isinstance(right, Number | Sequence):
+            left = self.as_number(left) or left
+        if isinstance(right, Tensor) and not right.sure and isinstance(left, Number):
+            right = self.as_number(right) or right
+        return super().compared(node, operator, left, right)
+
+    def none_test(self, operator: ast.cmpop, left: Value) -> Formula | None:
+        if isinstance(left, Number) and left.poly.atom is not None and left.poly.atom.kind == "hostparam":
+            return None
+        return super().none_test(operator, left)
+
+    def _same_sizes(self, left: Value, right: Value) -> Formula:
+        if isinstance(left, SizesOf) and isinstance(right, SizesOf):
+            pairs = range(self.ranks.get(left.tensor.shape_key, 4))
+            return both(*(self._same_dim(left, right, i) for i in pairs))
+        sizes, items = (left, right) if isinstance(left, SizesOf) else (right, left)
+        if isinstance(sizes, SizesOf) and isinstance(items, Sequence) and items.exact:
+            self.ranks.setdefault(sizes.tensor.shape_key, len(items.items))
+            parts = []
+            for i, item in enumerate(items.items):
+                size = self.size_of(sizes.tensor, integer(i))
+                number = self.as_number(item)
+                if number is not None and isinstance(size, Number):
+                    parts.append(equal(size.poly, number.poly))
+            return both(*parts)
+        return opaque(Poly.of(Atom("shapes", self.site(self.statement))))
+
+    def _same_dim(self, left: SizesOf, right: SizesOf, i: int) -> Formula:
+        one, two = self.size_of(left.tensor, integer(i)), self.size_of(right.tensor, integer(i))
+        assert isinstance(one, Number) and isinstance(two, Number)
+        return equal(one.poly, two.poly)
+
+    def _builtin_extreme(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        if len(args) == 1 and isinstance(args[0], Sequence) and args[0].exact:
+            args = list(args[0].items)
+        numbers = self.numbers(args)
+        fold = symbolic.minimum if _name_of(node) == "min" else symbolic.maximum
+        if len(args) == 1 or len(numbers) != len(args) or not numbers:
+            source = args[0] if args else UNKNOWN_VALUE
+            name = source.key if isinstance(source, Tensor) else "items"
+            return Number(Poly.of(Atom("extreme", _name_of(node), name)), deps=deps_of(source))
+        deps: frozenset[Atom] = frozenset().union(*(n.deps for n in numbers))
+        return Number(fold(*(n.poly for n in numbers)), deps=deps)
+
+    def _length(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else UNKNOWN_VALUE
+        if isinstance(value, Sequence) and value.exact:
+            return integer(len(value.items))
+        if isinstance(value, SizesOf):
+            rank = self.ranks.get(value.tensor.shape_key)
+            return integer(rank) if rank else Number(Poly.of(Atom("rank", value.tensor.shape_key)))
+        if isinstance(value, Tensor):
+            return self.size_of(value, integer(0)) if value.sure else Number(Poly.of(Atom("len", value.key)))
+        return Number(Poly.of(Atom("len", ast.unparse(node.args[0]) if node.args else "")), deps=deps_of(value))
+
+    def _range(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        numbers = [n.poly.integer for n in self.numbers(args)]
+        if len(numbers) == len(args) and None not in numbers and numbers:
+            whole = range(*[n for n in numbers if n is not None])
+            if len(whole) <= 128:
+                return Sequence(tuple(integer(i) for i in whole))
+        return Sequence((Number(Poly.of(Atom("loopvar", self.site(node)))),), exact=False)
+
+    def _sequence(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        if not args:
+            return Mapping(tuple(keywords.items())) if _name_of(node) == "dict" else Sequence(())
+        value = args[0]
+        if _name_of(node) == "dict":
+            base = value if isinstance(value, Mapping) else Mapping((), exact=False)
+            return Mapping((*base.items, *keywords.items()), base.exact)
+        if isinstance(value, Sequence):
+            return value
+        if isinstance(value, SizesOf):
+            return value
+        return value if isinstance(value, Tensor) else Sequence((), exact=False)
+
+    def _product(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        pools = [self.items_of(arg) for arg in args]
+        if any(pool is None for pool in pools) or math.prod(len(pool or ()) for pool in pools) > MAX_ITEMS:
+            firsts = tuple(pool[0] if pool else UNKNOWN_VALUE for pool in pools)
+            return Sequence((Sequence(firsts),), exact=False)
+        rows: list[tuple[Value, ...]] = [()]
+        for pool in pools:
+            rows = [(*row, item) for row in rows for item in pool or ()]
+        return Sequence(tuple(Sequence(row) for row in rows))
+
+    def _zip(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        pools = [self.items_of(arg) for arg in args]
+        if any(pool is None for pool in pools):
+            return Sequence((), exact=False)
+        return Sequence(tuple(Sequence(row) for row in zip(*(pool or () for pool in pools), strict=False)))
+
+    def _enumerate(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        pool = self.items_of(args[0]) if args else None
+        if pool is None:
+            return UNKNOWN_VALUE
+        return Sequence(tuple(Sequence((integer(i), item)) for i, item in enumerate(pool)))
+
+    def _same(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        number = self.as_number(args[0]) if args else None
+        return number if number is not None else UNKNOWN_VALUE
+
+    def _ceil(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        number = self.as_number(args[0]) if args else None
+        if number is None:
+            return UNKNOWN_VALUE
+        atom = number.poly.atom
+        if atom is not None and atom.kind == "div":
+            return Number(symbolic.ceil_divide(atom.args[0], atom.args[1]))
+        return Number(Poly.of(Atom("ceil", number.poly)), deps=number.deps)
+
+    def _partial(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        if not args:
+            return UNKNOWN_VALUE
+        function = args[0]
+        if isinstance(function, Launcher):
+            return replace(function, args=(*function.args, *args[1:]), kwargs=(*function.kwargs, *keywords.items()))
+        if isinstance(function, External) and "autotune" in function.name or isinstance(function, External) and function.name in _JITS:
+            return Partial(function, tuple(args[1:]), tuple(keywords.items()))
+        return Partial(function, tuple(args[1:]), tuple(keywords.items()))
+
+    def _import_module(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        if args and isinstance(args[0], Text):
+            return self.module.imported(LazyImport(args[0].value, 0, None))
+        return UNKNOWN_VALUE
+
+    def _environment(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        name = args[0].value if args and isinstance(args[0], Text) else "?"
+        return Number(Poly.of(Atom("environment", name)))
+
+    def _sum(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        source = args[0] if args else UNKNOWN_VALUE
+        if isinstance(source, Sequence) and source.exact:
+            total = Poly.const(0)
+            for number in self.numbers(source.items):
+                total = total + number.poly
+            return Number(total)
+        name = source.key if isinstance(source, Tensor) else "items"
+        return Number(Poly.of(Atom("extreme", "sum", name)))
+
+    def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        return args[0] if args else UNKNOWN_VALUE
+
+    def _learn_dtype(self, left: TypeValue, right: Value) -> None:
+        """`x.dtype == torch.float16` in an assert settles the type of `x` by its key."""
+        types = [right] if isinstance(right, TypeValue) else list(right.items) if isinstance(right, Sequence) else []
+        names = {item.dtype.name for item in types if isinstance(item, TypeValue)}
+        if left.dtype.elements and names and None not in names and isinstance(self.statement, ast.Assert):
+            for key in left.dtype.elements:
+                self.learned.setdefault(key, set()).update(name for name in names if name)
+
+
+def _one(value: Value, *wanted: type[Value]) -> Value:
+    """The option of a choice that is of the first wanted kind present."""
+    if isinstance(value, Choice):
+        for kind in wanted:
+            for option in value.options:
+                if isinstance(option, kind):
+                    return option
+    return value
+
+
+def _external(name: str) -> Value:
+    dtype = named(name.rsplit(".", 1)[-1]) if name.startswith(("torch.", "triton.language.")) else None
+    if dtype is not None and name.count(".") <= 2:
+        return TypeValue(dtype)
+    return External(name)
+
+
+def _name_of(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _negated_ceiling(left: Poly, right: Poly) -> Poly | None:
+    """`-(n) // b` inside `-(-n // b)`: the quotient, negated so that negating it again gives cdiv."""
+    if left.terms and all(factor < 0 for factor in left.terms.values()) and right.terms and all(f > 0 for f in right.terms.values()):
+        return -symbolic.ceil_divide(-left, right)
+    if right.terms and all(factor < 0 for factor in right.terms.values()) and left.terms and all(f > 0 for f in left.terms.values()):
+        return -symbolic.ceil_divide(left, -right)
+    return None
+
+
+_NO_ARGS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+_H = HostEvaluator
+Handler = Callable[[HostEvaluator, ast.Call, list[Value], Arguments], Value]
+_CALLS: dict[str, Handler] = {
+    "triton.autotune": _H._autotune,
+    "triton.heuristics": _H._heuristics,
+    "triton.Config": _H._config,
+    "triton.cdiv": _H._cdiv,
+    "triton.next_power_of_2": _H._next_power,
+    "builtins.min": _H._builtin_extreme,
+    "builtins.max": _H._builtin_extreme,
+    "builtins.len": _H._length,
+    "builtins.range": _H._range,
+    "builtins.list": _H._sequence,
+    "builtins.tuple": _H._sequence,
+    "builtins.set": _H._sequence,
+    "builtins.dict": _H._sequence,
+    "builtins.int": _H._same,
+    "builtins.float": _H._same,
+    "builtins.round": _H._same,
+    "builtins.sum": _H._sum,
+    "builtins.sorted": _H._sorted,
+    "builtins.zip": _H._zip,
+    "builtins.enumerate": _H._enumerate,
+    "itertools.product": _H._product,
+    "functools.partial": _H._partial,
+    "math.ceil": _H._ceil,
+    "importlib.import_module": _H._import_module,
+    "os.environ.get": _H._environment,
+    "os.getenv": _H._environment,
+    "math.prod": _H._sum,
+}
+_ = (ONE, _OPTIONS)

@@ -1,0 +1,214 @@
+"""A jit function as rules see it: its parameters, launches, tuning, and what it does in every context."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tritonlint.finding import Range, Related
+from tritonlint.model.device import DeviceEvaluator
+from tritonlint.model.dtypes import UNKNOWN_DTYPE, named
+from tritonlint.model.records import Trace, Where
+from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.values import HeuristicsValue, JitDecorator, KernelValue, Number, Tensor, Tuned, Value
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.module import FunctionInfo, Module, Parameter
+    from tritonlint.model.project import Project
+    from tritonlint.source import Source
+
+MAX_CONTEXTS = 12
+"""Root kernels through which one helper is judged."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node in a file, for findings and related notes."""
+
+    source: Source
+    node: ast.AST
+    kernel_name: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The file as findings show it."""
+        return self.source.path
+
+    @property
+    def range(self) -> Range:
+        """Where the node stands."""
+        return self.source.range_of(self.node)
+
+    @property
+    def line(self) -> int:
+        """The line the node starts on, from 1."""
+        return self.range.start.line
+
+    @property
+    def text(self) -> str:
+        """The source of the node on one line."""
+        return self.source.segment(self.node)
+
+    def note(self, message: str) -> Related:
+        """This place as a related note of a finding."""
+        return Related(self.path, self.range, message)
+
+
+class Kernel:
+    """One jit function of a file."""
+
+    def __init__(self, value: KernelValue, module: Module) -> None:
+        self.value = value
+        self.info = value.info
+        self.module = module
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.info.name
+
+    @property
+    def node(self) -> ast.FunctionDef | ast.AsyncFunctionDef:
+        """The function's syntax node."""
+        return self.info.node
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters in order."""
+        return self.info.parameters
+
+    @property
+    def tuned(self) -> Tuned | None:
+        """Its autotuner, if any."""
+        return self.value.tuned
+
+    @property
+    def heuristics(self) -> tuple[HeuristicsValue, ...]:
+        """Its `triton.heuristics`, outermost first."""
+        return tuple(w for w in self.value.wrappers if isinstance(w, HeuristicsValue))
+
+    @property
+    def is_gluon(self) -> bool:
+        """Whether it is a Gluon kernel."""
+        return any(isinstance(w, JitDecorator) and w.gluon for w in self.value.wrappers)
+
+    def place(self, node: ast.AST) -> Place:
+        """A node of this kernel's file as a place."""
+        return Place(self.module.source, node, self.name)
+
+    # --- launches and callers -------------------------------------------------------------------
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Every launch of the kernel in the project."""
+        return launches_of(self.info)
+
+    @cached_property
+    def roots(self) -> tuple[FunctionInfo, ...]:
+        """The jit functions through which this one is reached: itself, or its outermost callers."""
+        return roots_of(self.info)
+
+    @cached_property
+    def traces(self) -> tuple[Trace, ...]:
+        """What happens in each of these contexts."""
+        return tuple(self.module.project.trace(root) for root in self.roots)
+
+    def mine(self, where: Where) -> bool:
+        """Whether a record stands in this kernel's own body."""
+        return where.function is self.info
+
+
+def launches_of(info: FunctionInfo) -> tuple[Launch, ...]:
+    """Every launch of a jit function in its project, its own file first."""
+    project = info.module.project
+    modules = [info.module, *project.modules_mentioning(info.name, info.module)]
+    return tuple(launch for module in modules for launch in module.launches if launch.kernel.info is info)
+
+
+def roots_of(info: FunctionInfo) -> tuple[FunctionInfo, ...]:
+    """The outermost jit callers of a function, itself if it is launched or never called."""
+    found: dict[FunctionInfo, None] = {}
+    seen: set[FunctionInfo] = set()
+    queue = [info]
+    while queue and len(found) < MAX_CONTEXTS:
+        current = queue.pop(0)
+        if current in seen:
+            continue
+        seen.add(current)
+        callers = [caller for caller in callers_of(current) if caller not in seen]
+        if not callers or (current is info and _is_launched(current)):
+            found[current] = None
+        queue += callers
+    return tuple(found) or (info,)
+
+
+def _is_launched(info: FunctionInfo) -> bool:
+    return bool(launches_of(info))
+
+
+def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
+    """Jit functions that call `info` by a name that resolves to it."""
+    project = info.module.project
+    found = []
+    for module in [info.module, *project.modules_mentioning(info.name, info.module)]:
+        for value in module.kernel_values:
+            if value.info is not info and info.name in called_names(value.info, project) and _resolves(value.info, info):
+                found.append(value.info)
+    return found
+
+
+def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
+    """The last names of everything a function calls or passes on."""
+    cache: dict[FunctionInfo, frozenset[str]] = project.__dict__.setdefault("_called_names", {})
+    if info not in cache:
+        names = set()
+        for node in ast.walk(info.node):
+            if isinstance(node, ast.Call):
+                function = node.func
+                names.add(function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else "")
+        cache[info] = frozenset(names)
+    return cache[info]
+
+
+def _resolves(caller: FunctionInfo, callee: FunctionInfo) -> bool:
+    """Whether the callee's name means the callee where the caller stands."""
+    value = caller.module.name(callee.name)
+    if isinstance(value, KernelValue):
+        return value.info is callee
+    outer = caller.scope()
+    inner = outer.lookup(callee.name) if outer is not None else None
+    if isinstance(inner, KernelValue):
+        return inner.info is callee
+    return value is None and caller.module is not callee.module
+
+
+def trace_of(info: FunctionInfo) -> Trace:
+    """Evaluate a jit function with unknown arguments."""
+    pointers: set[str] = set()
+    for launch in launches_of(info):
+        for name, argument in launch.arguments.items():
+            if isinstance(argument.value, Tensor) and argument.value.sure:
+                pointers.add(name)
+    parameters: dict[str, Value] = {}
+    for parameter in info.parameters:
+        dtype = annotated_dtype(parameter)
+        parameters[parameter.name] = Number(
+            Poly.of(Atom("param", parameter.name)), dtype, static=parameter.is_constexpr
+        )
+    evaluator = DeviceEvaluator(info, parameters, frozenset(pointers))
+    evaluator.run(info.node.body)
+    evaluator.trace.returned = evaluator.returned
+    return evaluator.trace
+
+
+def annotated_dtype(parameter: Parameter) -> object:
+    """The scalar type that an annotation such as `tl.int64` forces."""
+    annotation = parameter.node.annotation
+    if isinstance(annotation, ast.Attribute):
+        return named(annotation.attr) or UNKNOWN_DTYPE
+    return UNKNOWN_DTYPE

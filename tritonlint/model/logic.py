@@ -1,0 +1,149 @@
+"""Conditions: what a mask, an `if`, an `assert` or a loop bound says about integer expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A condition in normal form.
+
+    `kind` is one of `ge` (`poly >= 0`), `eq` (`poly == 0`), `ne` (`poly != 0`), `and`, `or`,
+    `opaque` (some condition that mentions the atoms of `poly`), `true`, `false`.
+    """
+
+    kind: str
+    poly: Poly = ZERO
+    parts: tuple[Formula, ...] = ()
+
+    def conjuncts(self) -> Iterator[Formula]:
+        """The conditions that all hold where this one holds."""
+        if self.kind == "and":
+            for part in self.parts:
+                yield from part.conjuncts()
+        elif self.kind != "true":
+            yield self
+
+    def negated(self) -> Formula:
+        """The condition that holds where this one does not."""
+        match self.kind:
+            case "ge":
+                return Formula("ge", -self.poly - ONE)
+            case "eq":
+                return Formula("ne", self.poly)
+            case "ne":
+                return Formula("eq", self.poly)
+            case "and":
+                return either(*(part.negated() for part in self.parts))
+            case "or":
+                return both(*(part.negated() for part in self.parts))
+            case "true":
+                return FALSE
+            case "false":
+                return TRUE
+        return self
+
+    def map(self, change: Callable[[Poly], Poly]) -> Formula:
+        """The same condition over changed expressions, folded where they became constants."""
+        if self.kind in ("and", "or"):
+            return (both if self.kind == "and" else either)(*(part.map(change) for part in self.parts))
+        if self.kind in ("true", "false"):
+            return self
+        return compare(self.kind, change(self.poly))
+
+    @property
+    def closure(self) -> frozenset[Atom]:
+        """Every atom the condition mentions."""
+        if self.parts:
+            return frozenset().union(*(part.closure for part in self.parts))
+        return self.poly.closure
+
+    @property
+    def known(self) -> bool | None:
+        """True or False where the condition is constant."""
+        return {"true": True, "false": False}.get(self.kind)
+
+
+TRUE = Formula("true")
+FALSE = Formula("false")
+
+
+def compare(kind: str, poly: Poly) -> Formula:
+    """`poly >= 0`, `poly == 0` or `poly != 0`, decided if `poly` is a constant."""
+    value = poly.constant
+    if value is None or kind == "opaque":
+        return Formula(kind, poly)
+    holds = value >= 0 if kind == "ge" else (value == 0) == (kind == "eq")
+    return TRUE if holds else FALSE
+
+
+def less(left: Poly, right: Poly) -> Formula:
+    """`left < right` over integers."""
+    return compare("ge", right - left - ONE)
+
+
+def at_most(left: Poly, right: Poly) -> Formula:
+    """`left <= right`."""
+    return compare("ge", right - left)
+
+
+def equal(left: Poly, right: Poly) -> Formula:
+    """`left == right`."""
+    return compare("eq", left - right)
+
+
+def both(*parts: Formula) -> Formula:
+    """The conjunction."""
+    return _join("and", TRUE, FALSE, parts)
+
+
+def either(*parts: Formula) -> Formula:
+    """The disjunction."""
+    return _join("or", FALSE, TRUE, parts)
+
+
+def _join(kind: str, neutral: Formula, absorbing: Formula, parts: tuple[Formula, ...]) -> Formula:
+    kept: list[Formula] = []
+    for part in parts:
+        if part == absorbing:
+            return absorbing
+        for item in part.parts if part.kind == kind else (part,):
+            if item != neutral and item not in kept:
+                kept.append(item)
+    if not kept:
+        return neutral
+    return kept[0] if len(kept) == 1 else Formula(kind, parts=tuple(kept))
+
+
+def opaque(poly: Poly) -> Formula:
+    """A condition of unknown content that mentions the atoms of `poly`."""
+    return Formula("opaque", poly)
+
+
+def show_formula(formula: Formula) -> str:
+    """The condition as one would write it, for messages and tests."""
+    match formula.kind:
+        case "and" | "or":
+            sign = " & " if formula.kind == "and" else " | "
+            return sign.join(f"({show_formula(part)})" for part in formula.parts)
+        case "ge" | "eq" | "ne":
+            left, right = _sides(formula.poly)
+            if formula.kind == "ge":
+                if right.terms.get((), 0) == -1 and len(right.terms) > 1:
+                    return f"{left} < {right + ONE}"
+                return f"{left} <= {right}"
+            return f"{left} {'==' if formula.kind == 'eq' else '!='} {right}"
+        case "opaque":
+            return f"?({formula.poly})"
+    return formula.kind
+
+
+def _sides(poly: Poly) -> tuple[Poly, Poly]:
+    """`left`, `right` with non-negative coefficients such that `poly == right - left`."""
+    left = Poly({m: -f for m, f in poly.terms.items() if f < 0 and m})
+    right = Poly({m: f for m, f in poly.terms.items() if f > 0 or not m})
+    return left, right

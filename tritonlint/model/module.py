@@ -1,0 +1,357 @@
+"""One file of Triton source: its functions, its module-level names, its kernels and launches."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tritonlint.model.values import (
+    Choice,
+    ClassValue,
+    External,
+    FunctionValue,
+    KernelValue,
+    LazyImport,
+    ModuleValue,
+    Scope,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tritonlint.model.host import HostEvaluator
+    from tritonlint.model.kernel import Kernel
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.project import Project
+    from tritonlint.source import Source
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function. `is_constexpr` follows Triton: the annotation names `constexpr`."""
+
+    name: str
+    node: ast.arg
+    default: ast.expr | None
+    is_constexpr: bool
+    keyword_only: bool = False
+
+
+class FunctionInfo:
+    """A `def` anywhere in a file."""
+
+    def __init__(
+        self, node: FunctionNode, module: Module, outer: FunctionInfo | None, class_node: ast.ClassDef | None
+    ) -> None:
+        self.node = node
+        self.module = module
+        self.outer = outer
+        self.class_node = class_node
+
+    @property
+    def name(self) -> str:
+        """The name in the `def`."""
+        return self.node.name
+
+    @cached_property
+    def qualified_name(self) -> str:
+        """The dotted name inside the module."""
+        parts = [self.name]
+        if self.class_node is not None:
+            parts.append(self.class_node.name)
+        if self.outer is not None:
+            parts.append(self.outer.qualified_name)
+        return ".".join(reversed(parts))
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The named parameters in order; `*args` and `**kwargs` are left out."""
+        arguments = self.node.args
+        plain = [*arguments.posonlyargs, *arguments.args]
+        missing = len(plain) - len(arguments.defaults)
+        defaults: list[ast.expr | None] = [None] * missing + list(arguments.defaults)
+        found = [Parameter(a.arg, a, d, self._is_constexpr(a)) for a, d in zip(plain, defaults, strict=True)]
+        for arg, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            found.append(Parameter(arg.arg, arg, default, self._is_constexpr(arg), keyword_only=True))
+        return tuple(found)
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter called `name`."""
+        return next((p for p in self.parameters if p.name == name), None)
+
+    def _is_constexpr(self, arg: ast.arg) -> bool:
+        """Triton looks for the word in the annotation's text; a renamed import counts only as an object."""
+        if arg.annotation is None:
+            return False
+        for node in ast.walk(arg.annotation):
+            if isinstance(node, ast.Attribute) and "constexpr" in node.attr:
+                return True
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "constexpr" in node.value:
+                return True
+            if isinstance(node, ast.Name):
+                if "constexpr" in node.id:
+                    return True
+                value = self.module.scope_names.get(node.id)
+                renamed = isinstance(value, LazyImport) and value.name == "constexpr"
+                if renamed and not self.module.has_string_annotations:
+                    return True
+        return False
+
+    @cached_property
+    def is_constexpr_function(self) -> bool:
+        """Whether it is decorated with `triton.constexpr_function`."""
+        return any("constexpr_function" in _last_name(decorator) for decorator in self.node.decorator_list)
+
+    def scope(self) -> Scope | None:
+        """The names of the enclosing functions."""
+        return self.module.scope_of(self.outer) if self.outer is not None else None
+
+    def __repr__(self) -> str:
+        return f"<{self.qualified_name} in {self.module.source.path}>"
+
+
+class Module:
+    """A parsed file of the project. Everything is computed when first asked for."""
+
+    def __init__(self, source: Source, project: Project, file: Path | None, dotted: str) -> None:
+        self.source = source
+        self.project = project
+        self.file = file
+        self.dotted = dotted
+        self._scope: Scope | None = None
+        self._evaluated = False
+        self._star_imports: list[tuple[str, int]] = []
+        self._function_scopes: dict[FunctionInfo, Scope] = {}
+        self._hosts: dict[FunctionInfo | None, HostEvaluator] = {}
+
+    def __repr__(self) -> str:
+        return f"<module {self.source.path}>"
+
+    @cached_property
+    def has_string_annotations(self) -> bool:
+        """Whether `from __future__ import annotations` is in force."""
+        return any(
+            isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(a.name == "annotations" for a in node.names)
+            for node in self.source.tree.body
+        )
+
+    @cached_property
+    def functions(self) -> tuple[FunctionInfo, ...]:
+        """Every function in the file, in order."""
+        found: list[FunctionInfo] = []
+
+        def visit(body: list[ast.stmt], outer: FunctionInfo | None, class_node: ast.ClassDef | None) -> None:
+            for node in body:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    info = FunctionInfo(node, self, outer, class_node)
+                    found.append(info)
+                    visit(node.body, info, None)
+                elif isinstance(node, ast.ClassDef):
+                    visit(node.body, outer, node)
+                else:
+                    for inner in _bodies(node):
+                        visit(inner, outer, class_node)
+
+        visit(self.source.tree.body, None, None)
+        return tuple(found)
+
+    @cached_property
+    def by_node(self) -> dict[ast.AST, FunctionInfo]:
+        """Functions by their syntax node."""
+        return {info.node: info for info in self.functions}
+
+    # --- names ----------------------------------------------------------------------------------
+    @property
+    def scope_names(self) -> dict[str, Value]:
+        """Module-level names as far as they have been evaluated."""
+        return self.scope.names
+
+    @property
+    def scope(self) -> Scope:
+        """The module's own names. Evaluated once; a cyclic import sees what is there so far."""
+        if self._scope is None:
+            self._scope = Scope(self)
+        if not self._evaluated:
+            self._evaluated = True
+            evaluator = self.host(None)
+            evaluator.run_module()
+            self._star_imports = evaluator.star_imports
+        return self._scope
+
+    def name(self, name: str) -> Value | None:
+        """The value of a module-level name, imports followed."""
+        value = self.scope.names.get(name)
+        if isinstance(value, LazyImport):
+            return self.imported(value)
+        if isinstance(value, Choice) and any(isinstance(option, LazyImport) for option in value.options):
+            options = (self.imported(o) if isinstance(o, LazyImport) else o for o in value.options)
+            return Choice(tuple(options))
+        if value is not None:
+            return value
+        for dotted, level in self._star_imports:
+            module = self.project.find_module(dotted, level, self)
+            if module is None:
+                known = _STAR.get(dotted)
+                if known and name in known:
+                    return External(f"{dotted}.{name}")
+            elif module is not self and name in module.scope.names:
+                return module.name(name)
+        return None
+
+    def imported(self, item: LazyImport) -> Value:
+        """What an import names: a thing of the project, or of a library outside it."""
+        module = self.project.find_module(item.module, item.level, self)
+        if item.name is None:
+            return ModuleValue(module) if module is not None else External(_canonical(item.module))
+        if module is not None and module is not self:
+            value = module.name(item.name)
+            if value is not None and not _is_nothing(value):
+                return value
+            inner = self.project.find_module(f"{item.module}.{item.name}".strip("."), item.level, self)
+            if inner is not None:
+                return ModuleValue(inner)
+        elif module is None and item.level:
+            inner = self.project.find_module(item.name if not item.module else f"{item.module}.{item.name}", item.level, self)
+            if inner is not None:
+                return ModuleValue(inner)
+        if item.name in _CONVENTIONS and not item.module.startswith("triton"):
+            return External(_CONVENTIONS[item.name])
+        return External(_canonical(f"{item.module}.{item.name}".lstrip(".")))
+
+    def constant(self, node: ast.expr) -> Value:
+        """The value of an expression over module-level names."""
+        return self.host(None).evaluate_in(node, self.scope)
+
+    # --- evaluation -----------------------------------------------------------------------------
+    def host(self, function: FunctionInfo | None) -> HostEvaluator:
+        """The evaluator of the module body (None) or of one host function; each runs once."""
+        from tritonlint.model.host import HostEvaluator
+
+        if function not in self._hosts:
+            if function is None:
+                if self._scope is None:
+                    self._scope = Scope(self)
+                self._hosts[None] = HostEvaluator(self, None, self._scope)
+            else:
+                evaluator = HostEvaluator(self, function, Scope(self, function.scope(), function))
+                self._hosts[function] = evaluator
+                self._function_scopes[function] = evaluator.scope
+                evaluator.run_function()
+        return self._hosts[function]
+
+    def scope_of(self, function: FunctionInfo) -> Scope:
+        """The local names of a host function after it ran."""
+        self.host(function)
+        return self._hosts[function].scope
+
+    @cached_property
+    def kernel_values(self) -> tuple[KernelValue, ...]:
+        """Every jit function of the file, decorated or wrapped by a call, in order."""
+        found: dict[FunctionInfo, KernelValue] = {}
+        for info in self.functions:
+            if info.node.decorator_list:
+                value = self.decorated(info)
+                if isinstance(value, KernelValue):
+                    found[info] = value
+        for value in list(self.scope.names.values()):
+            if isinstance(value, KernelValue) and value.info.module is self:
+                known = found.get(value.info)
+                if known is None or len(value.wrappers) > len(known.wrappers):
+                    found[value.info] = value
+        return tuple(sorted(found.values(), key=lambda value: value.info.node.lineno))
+
+    def decorated(self, info: FunctionInfo) -> Value:
+        """What a function is after its decorators."""
+        scope = Scope(self, self.scope_of(info.outer)) if info.outer is not None else self.scope
+        return self.host(None).apply_decorators(info, scope)
+
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The jit functions of this file as rules see them."""
+        from tritonlint.model.kernel import Kernel
+
+        return tuple(Kernel(value, self) for value in self.kernel_values)
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Every launch in this file, host functions in order, then the module body."""
+        found: list[Launch] = []
+        kernels = {value.info for value in self.kernel_values}
+        for info in self.functions:
+            if info not in kernels and self._may_launch(info.node):
+                found += self.host(info).launches
+        if self._may_launch(self.source.tree):
+            self.scope  # noqa: B018 - evaluates the body
+            found += self.host(None).launches
+        return tuple(found)
+
+    def _may_launch(self, node: ast.AST) -> bool:
+        """Whether a subscript is called, or `.run` or `.warmup`, anywhere inside."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call):
+                if isinstance(inner.func, ast.Subscript):
+                    return True
+                if isinstance(inner.func, ast.Attribute) and inner.func.attr in ("run", "warmup"):
+                    return True
+            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load) and isinstance(inner.value, ast.Name):
+                if inner.value.id in self._kernel_names:
+                    return True
+        return False
+
+    @cached_property
+    def _kernel_names(self) -> frozenset[str]:
+        return frozenset(value.info.name for value in self.kernel_values)
+
+
+_CONVENTIONS = {"triton": "triton", "tl": "triton.language", "gl": "triton.experimental.gluon.language"}
+_STAR: dict[str, frozenset[str]] = {
+    "triton.language": frozenset("load store arange program_id constexpr zeros dot float32 float16 int32 int64 cdiv sum max where".split()),
+    "triton": frozenset("jit autotune Config cdiv heuristics next_power_of_2".split()),
+}
+_ALIASES = (
+    ("triton.language.math.", "triton.language."),
+    ("triton.language.core.", "triton.language."),
+    ("triton.language.standard.", "triton.language."),
+    ("triton.runtime.jit.", "triton."),
+    ("triton.runtime.autotuner.", "triton."),
+    ("triton.runtime.", "triton."),
+)
+
+
+_FORK = re.compile(r"^[a-z_]*triton[a-z_]*(?=\.(language|experimental|runtime|jit|autotune|Config|cdiv|heuristics|next_power_of_2)\b)")
+
+
+def _canonical(dotted: str) -> str:
+    """The name under which the rest of the model knows a library's thing; forks count as Triton."""
+    dotted = _FORK.sub("triton", dotted)
+    for prefix, short in _ALIASES:
+        if dotted.startswith(prefix):
+            return short + dotted[len(prefix) :]
+    return dotted
+
+
+def _is_nothing(value: Value) -> bool:
+    return isinstance(value, Unknown) or (isinstance(value, Choice) and all(isinstance(o, Unknown) for o in value.options))
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+    found = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
+    found += [handler.body for handler in getattr(node, "handlers", ())]
+    found += [case.body for case in getattr(node, "cases", ())]
+    return found
+
+
+_ = (ClassValue, FunctionValue)

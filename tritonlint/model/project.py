@@ -1,0 +1,196 @@
+"""The files that belong together: imports followed by path, launches and callers found by name.
+
+Nothing is ever imported or run. A file is read when its name comes up, and parsed when it may matter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tritonlint.model.module import FunctionInfo, Module
+from tritonlint.source import ParseFailure, Source
+
+if TYPE_CHECKING:
+    from tritonlint.model.records import Trace
+
+_MARKERS = ("tritonlint.toml", "pyproject.toml", ".git")
+_SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"))
+_OUTSIDE = frozenset("triton torch numpy math functools itertools os typing dataclasses jax pytest collections".split())
+_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def project_root(file: Path, given: Path) -> Path:
+    """The folder whose files are context for `file`.
+
+    The nearest parent with tritonlint.toml, pyproject.toml or .git; else the topmost package
+    folder; else `given`, or its folder if it is a file.
+    """
+    file = file.absolute()
+    for parent in file.parents:
+        if any((parent / marker).exists() for marker in _MARKERS):
+            return parent
+    top = package_top(file)
+    if top is not None:
+        return top
+    return given if given.is_dir() else file.parent
+
+
+def package_top(file: Path) -> Path | None:
+    """The topmost folder of the package `file` is in, None if it is in none."""
+    top = None
+    for parent in file.parents:
+        if not (parent / "__init__.py").exists():
+            break
+        top = parent
+    return top
+
+
+class Project:
+    """The files under one root, and what has been learned of them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self._modules: dict[Path, Module | None] = {}
+        self._traces: dict[FunctionInfo, Trace] = {}
+        self._found: dict[tuple[str, Path], Path | None] = {}
+
+    def module(self, source: Source, file: Path | None = None) -> Module:
+        """The module of a text, which stands for `file` from now on.
+
+        Raises:
+            ParseFailure: the text does not parse.
+        """
+        source.tree  # noqa: B018 - parses, or raises
+        if file is None:
+            return Module(source, self, None, Path(source.path).stem)
+        path = file.absolute()
+        known = self._modules.get(path)
+        if known is not None and known.source.text == source.text:
+            known.source.path = source.path
+            return known
+        module = Module(source, self, path, self._dotted(path))
+        self._modules[path] = module
+        return module
+
+    def load(self, path: Path) -> Module | None:
+        """The module in a file of the project, None if it cannot be read or parsed."""
+        if path not in self._modules:
+            self._modules[path] = self._read(path)
+        return self._modules[path]
+
+    def _read(self, path: Path) -> Module | None:
+        try:
+            source = Source.read(path, display_path(path))
+            source.tree  # noqa: B018 - parses, or raises
+        except (OSError, ParseFailure):
+            return None
+        return Module(source, self, path, self._dotted(path))
+
+    def _dotted(self, path: Path) -> str:
+        try:
+            parts = list(path.relative_to(self.root).with_suffix("").parts)
+        except ValueError:
+            parts = [path.stem]
+        if parts and parts[-1] == "__init__":
+            parts.pop()
+        return ".".join(parts)
+
+    # --- imports --------------------------------------------------------------------------------
+    def find_module(self, dotted: str, level: int, importer: Module) -> Module | None:
+        """The project's module that an import in `importer` names."""
+        if importer.file is None or (level == 0 and dotted.split(".")[0] in _OUTSIDE):
+            return None
+        if level:
+            parents = importer.file.parents
+            if level > len(parents):
+                return None
+            return self._module_under(parents[level - 1], dotted)
+        for folder in self._import_folders(importer.file):
+            module = self._module_under(folder, dotted)
+            if module is not None:
+                return module
+        return None
+
+    def _import_folders(self, file: Path) -> list[Path]:
+        top = package_top(file)
+        first = top.parent if top is not None else file.parent
+        folders = [first, self.root.parent if (self.root / "__init__.py").exists() else self.root]
+        return folders + [self.root / "src", self.root / "python"]
+
+    def _module_under(self, folder: Path, dotted: str) -> Module | None:
+        key = (dotted, folder)
+        if key not in self._found:
+            self._found[key] = _file_of(folder.joinpath(*dotted.split(".")) if dotted else folder, self.root)
+        path = self._found[key]
+        return self.load(path) if path is not None else None
+
+    # --- search ---------------------------------------------------------------------------------
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """Every Python file under the root, in order."""
+        found: list[Path] = []
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = sorted(
+                name for name in folders if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+            )
+            found += [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
+        return tuple(found)
+
+    @cached_property
+    def _words(self) -> dict[bytes, list[Path]]:
+        """Files by the words in them; only files that may hold a kernel or a launch."""
+        index: dict[bytes, list[Path]] = defaultdict(list)
+        for path in self.files:
+            try:
+                data = path.read_bytes()
+            except OSError:
+                continue
+            if b"triton" not in data and b"](" not in data:
+                continue
+            for word in set(_WORD.findall(data)):
+                index[word].append(path)
+        return index
+
+    def files_mentioning(self, name: str) -> list[Path]:
+        """Files of the project in which the word `name` occurs, and which may launch a kernel."""
+        return self._words.get(name.encode(), [])
+
+    def modules_mentioning(self, name: str, besides: Module) -> list[Module]:
+        """Modules other than `besides` in which the word `name` occurs."""
+        found = []
+        for path in self.files_mentioning(name):
+            if path != besides.file:
+                module = self.load(path)
+                if module is not None:
+                    found.append(module)
+        return found
+
+    # --- evaluation -----------------------------------------------------------------------------
+    def trace(self, info: FunctionInfo) -> Trace:
+        """What a jit function does when it is the root of the evaluation."""
+        from tritonlint.model.kernel import trace_of
+
+        if info not in self._traces:
+            self._traces[info] = trace_of(info)
+        return self._traces[info]
+
+
+def _file_of(stem: Path, root: Path) -> Path | None:
+    """The file that holds the module at `stem`, if it is inside `root`."""
+    for path in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
+        if path.is_file() and (root in path.parents or root.parent in path.parents):
+            return path
+    return None
+
+
+def display_path(path: Path) -> str:
+    """A path as findings show it: relative to the working directory where it is below it."""
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return Path(os.path.relpath(path)).as_posix()

@@ -1,0 +1,515 @@
+"""Integer expressions in normal form, so that two ways of writing one index compare equal.
+
+A `Poly` is a sum of products of atoms with integer (or float) coefficients. An `Atom` is whatever
+arithmetic cannot open: a parameter, a program id, a `tl.arange`, a quotient, a loaded value. Kernel
+indices, host sizes and grids share this one form, so a launch is a substitution.
+
+Values are taken as mathematical integers: overflow is a matter for its own rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Union
+
+Number = Union[int, float]
+Monomial = tuple["Atom", ...]
+
+MAX_TERMS = 32
+"""A sum with more terms than this is kept as one opaque atom: no index that people write is longer."""
+
+
+class Atom:
+    """An indivisible factor, equal to another by kind and arguments.
+
+    `kind` names what it is; `args` holds polynomials, atoms, strings and numbers. `closure` is the set
+    of all atoms inside it, itself included.
+    """
+
+    __slots__ = ("_closure", "_hash", "args", "kind")
+
+    def __init__(self, kind: str, *args: Any) -> None:
+        self.kind = kind
+        self.args = args
+        self._hash = hash((kind, args))
+        self._closure: frozenset[Atom] | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Atom)
+            and self._hash == other._hash
+            and self.kind == other.kind
+            and self.args == other.args
+        )
+
+    @property
+    def closure(self) -> frozenset[Atom]:
+        """This atom and every atom inside its arguments, at any depth."""
+        if self._closure is None:
+            inner: set[Atom] = {self}
+            for arg in self.args:
+                _collect(arg, inner)
+            self._closure = frozenset(inner)
+        return self._closure
+
+    def __repr__(self) -> str:
+        return show_atom(self)
+
+
+def _collect(arg: Any, into: set[Atom]) -> None:
+    if isinstance(arg, Atom):
+        into |= arg.closure
+    elif isinstance(arg, Poly):
+        into |= arg.closure
+    elif isinstance(arg, tuple | frozenset):
+        for item in arg:
+            _collect(item, into)
+    elif (closure := getattr(arg, "closure", None)) is not None:
+        into |= closure
+
+
+class Poly:
+    """An immutable sum: `terms` maps each product of atoms to its coefficient; `()` is the constant."""
+
+    __slots__ = ("_closure", "_hash", "terms")
+
+    def __init__(self, terms: dict[Monomial, Number]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+        self._closure: frozenset[Atom] | None = None
+
+    # --- construction ---------------------------------------------------------------------------
+    @staticmethod
+    def const(value: Number) -> Poly:
+        """The constant `value`."""
+        return Poly({(): value}) if value else ZERO
+
+    @staticmethod
+    def of(atom: Atom) -> Poly:
+        """The single atom `atom`."""
+        return Poly({(atom,): 1})
+
+    # --- questions ------------------------------------------------------------------------------
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Poly) and self.terms == other.terms)
+
+    @property
+    def constant(self) -> Number | None:
+        """The value if there is nothing but a constant, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1 and () in self.terms:
+            return self.terms[()]
+        return None
+
+    @property
+    def integer(self) -> int | None:
+        """The value if it is a whole number, else None."""
+        value = self.constant
+        return value if isinstance(value, int) else None
+
+    @property
+    def atom(self) -> Atom | None:
+        """The atom if the polynomial is exactly one atom, else None."""
+        if len(self.terms) == 1:
+            ((monomial, factor),) = self.terms.items()
+            if factor == 1 and len(monomial) == 1:
+                return monomial[0]
+        return None
+
+    @property
+    def closure(self) -> frozenset[Atom]:
+        """Every atom anywhere in the expression."""
+        if self._closure is None:
+            if not self.terms:
+                self._closure = frozenset()
+            else:
+                sets = [atom.closure for monomial in self.terms for atom in monomial]
+                self._closure = sets[0] if len(sets) == 1 else frozenset().union(*sets)
+        return self._closure
+
+    @property
+    def surface(self) -> set[Atom]:
+        """The atoms of the terms themselves, not those inside other atoms."""
+        return {atom for monomial in self.terms for atom in monomial}
+
+    def mentions(self, atom: Atom) -> bool:
+        """Whether `atom` occurs anywhere inside."""
+        return atom in self.closure
+
+    def coefficient(self, atom: Atom) -> Poly:
+        """The factor of `atom` where it occurs linearly: `c` in `c * atom + rest`."""
+        return Poly(
+            {
+                _without(monomial, atom): factor
+                for monomial, factor in self.terms.items()
+                if monomial.count(atom) == 1
+            }
+        )
+
+    # --- arithmetic -----------------------------------------------------------------------------
+    def __add__(self, other: Poly) -> Poly:
+        if not other.terms:
+            return self
+        if not self.terms:
+            return other
+        terms = dict(self.terms)
+        for monomial, factor in other.terms.items():
+            total = terms.get(monomial, 0) + factor
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return _bounded(terms)
+
+    def __neg__(self) -> Poly:
+        return Poly({monomial: -factor for monomial, factor in self.terms.items()})
+
+    def __sub__(self, other: Poly) -> Poly:
+        return self + (-other)
+
+    def __mul__(self, other: Poly) -> Poly:
+        left, right = self.terms, other.terms
+        if not left or not right:
+            return ZERO
+        if len(left) * len(right) > MAX_TERMS * 2:
+            return Poly.of(Atom("product", self, other))
+        terms: dict[Monomial, Number] = {}
+        for one, factor_one in left.items():
+            for two, factor_two in right.items():
+                monomial = _merge(one, two)
+                total = terms.get(monomial, 0) + factor_one * factor_two
+                if total:
+                    terms[monomial] = total
+                else:
+                    terms.pop(monomial, None)
+        return _bounded(terms)
+
+    def scaled(self, factor: Number) -> Poly:
+        """The product with a number."""
+        if not factor:
+            return ZERO
+        return Poly({monomial: value * factor for monomial, value in self.terms.items()})
+
+    def exact_quotient(self, divisor: Poly) -> Poly | None:
+        """`self / divisor` if every term divides by the single-term `divisor`, else None."""
+        quotient, remainder = self.split_by(divisor)
+        return None if remainder.terms else quotient
+
+    def split_by(self, divisor: Poly) -> tuple[Poly, Poly]:
+        """`(q, r)` with `self == q * divisor + r`, taking into `q` every term that divides.
+
+        Only a divisor of one term splits anything; any other gives `(0, self)`, or `(1, 0)` if equal.
+        """
+        if self == divisor and self.terms:
+            return ONE, ZERO
+        if len(divisor.terms) != 1:
+            return ZERO, self
+        ((atoms, scale),) = divisor.terms.items()
+        if not isinstance(scale, int):
+            return ZERO, self
+        quotient: dict[Monomial, Number] = {}
+        remainder: dict[Monomial, Number] = {}
+        for monomial, factor in self.terms.items():
+            rest = _divide(monomial, atoms)
+            if rest is None or not isinstance(factor, int):
+                remainder[monomial] = factor
+                continue
+            whole, left = divmod(factor, scale)
+            if whole:
+                quotient[rest] = quotient.get(rest, 0) + whole
+            if left:
+                remainder[monomial] = left
+        return Poly(quotient), Poly(remainder)
+
+    def substitute(self, replace: Callable[[Atom], Poly | None]) -> Poly:
+        """The expression with atoms replaced, innermost last; None keeps an atom but opens it."""
+        return _substitute(self, replace, {})
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+ZERO = Poly({})
+ONE = Poly({(): 1})
+
+
+def _merge(one: Monomial, two: Monomial) -> Monomial:
+    if not one:
+        return two
+    if not two:
+        return one
+    return tuple(sorted(one + two, key=hash))
+
+
+def _without(monomial: Monomial, atom: Atom) -> Monomial:
+    position = monomial.index(atom)
+    return monomial[:position] + monomial[position + 1 :]
+
+
+def _divide(monomial: Monomial, by: Monomial) -> Monomial | None:
+    rest = list(monomial)
+    for atom in by:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)
+
+
+def _bounded(terms: dict[Monomial, Number]) -> Poly:
+    if len(terms) > MAX_TERMS:
+        return Poly.of(Atom("sum", Poly(terms)))
+    return Poly(terms)
+
+
+def _substitute(poly: Poly, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Poly:
+    total = ZERO
+    for monomial, factor in poly.terms.items():
+        product = Poly.const(factor)
+        for atom in monomial:
+            product = product * _substitute_atom(atom, replace, memo)
+        total = total + product
+    return total
+
+
+def _substitute_atom(atom: Atom, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Poly:
+    known = memo.get(atom)
+    if known is not None:
+        return known
+    result = replace(atom)
+    if result is None:
+        args = tuple(_substitute_arg(arg, replace, memo) for arg in atom.args)
+        result = Poly.of(atom) if args == atom.args else rebuild(atom.kind, args)
+    memo[atom] = result
+    return result
+
+
+def _substitute_arg(arg: Any, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Any:
+    if isinstance(arg, Poly):
+        return _substitute(arg, replace, memo)
+    if isinstance(arg, Atom):
+        inner = _substitute_atom(arg, replace, memo).atom
+        return arg if inner is None else inner
+    if isinstance(arg, tuple):
+        return tuple(_substitute_arg(item, replace, memo) for item in arg)
+    if isinstance(arg, frozenset):
+        return frozenset(_substitute_arg(item, replace, memo) for item in arg)
+    if (change := getattr(arg, "map", None)) is not None:
+        return change(lambda poly: _substitute(poly, replace, memo))
+    return arg
+
+
+def rebuild(kind: str, args: tuple[Any, ...]) -> Poly:
+    """An atom of `kind` with new arguments, folded where the new arguments allow."""
+    builder = _BUILDERS.get(kind)
+    return builder(*args) if builder else Poly.of(Atom(kind, *args))
+
+
+# --- quotients, remainders, extremes --------------------------------------------------------------
+def floor_divide(left: Poly, right: Poly) -> Poly:
+    """`left // right`, for operands that are not negative (Triton truncates where Python floors)."""
+    a, b = left.integer, right.integer
+    if a is not None and b:
+        return Poly.const(a // b)
+    if b == 1:
+        return left
+    up = _rounded_up(left, right)
+    if up is not None:
+        return ceil_divide(up, right)
+    quotient, remainder = left.split_by(right)
+    if not remainder.terms:
+        return quotient
+    if is_below(remainder, right):
+        return quotient
+    return quotient + Poly.of(Atom("floordiv", remainder, right))
+
+
+def remainder_of(left: Poly, right: Poly) -> Poly:
+    """`left % right`, for operands that are not negative."""
+    a, b = left.integer, right.integer
+    if a is not None and b:
+        return Poly.const(a % b)
+    if b == 1:
+        return ZERO
+    _, rest = left.split_by(right)
+    if is_below(rest, right):
+        return rest
+    return Poly.of(Atom("mod", rest, right)) if rest.terms else ZERO
+
+
+def ceil_divide(left: Poly, right: Poly) -> Poly:
+    """`cdiv(left, right)`."""
+    a, b = left.integer, right.integer
+    if a is not None and b:
+        return Poly.const(-(-a // b))
+    if b == 1:
+        return left
+    quotient, remainder = left.split_by(right)
+    if not remainder.terms:
+        return quotient
+    return Poly.of(Atom("cdiv", left, right))
+
+
+def minimum(*values: Poly) -> Poly:
+    """The least of `values`."""
+    return _extreme("min", min, values)
+
+
+def maximum(*values: Poly) -> Poly:
+    """The greatest of `values`."""
+    return _extreme("max", max, values)
+
+
+def _extreme(kind: str, fold: Callable[..., Number], values: Iterable[Poly]) -> Poly:
+    numbers: list[Number] = []
+    others: list[Poly] = []
+    for value in values:
+        atom = value.atom
+        if atom is not None and atom.kind == kind:
+            inner = list(atom.args[0])
+        else:
+            inner = [value]
+        for item in inner:
+            number = item.constant
+            if number is not None:
+                numbers.append(number)
+            elif item not in others:
+                others.append(item)
+    if numbers:
+        others.append(Poly.const(fold(numbers)))
+    if len(others) == 1:
+        return others[0]
+    return Poly.of(Atom(kind, frozenset(others)))
+
+
+def next_power_of_2(value: Poly) -> Poly:
+    """`triton.next_power_of_2(value)`."""
+    number = value.integer
+    if number is not None:
+        return Poly.const(1 << max(number - 1, 0).bit_length())
+    if value.atom is not None and value.atom.kind == "pow2ceil":
+        return value
+    return Poly.of(Atom("pow2ceil", value))
+
+
+def _rounded_up(left: Poly, right: Poly) -> Poly | None:
+    """`x` where `left` is written `x + right - 1`: the common spelling of a ceiling division."""
+    if not right.terms:
+        return None
+    number = right.integer
+    if number is not None:
+        return left - Poly.const(number - 1) if left.terms.get((), 0) == number - 1 and number > 1 else None
+    if left.terms.get((), 0) == -1 and all(left.terms.get(m) == f for m, f in right.terms.items()):
+        rest = left - right + ONE
+        return rest if rest.terms else None
+    return None
+
+
+def is_below(value: Poly, limit: Poly) -> bool:
+    """Whether `0 <= value < limit` is plain from the forms: an arange of that extent, a remainder."""
+    atom = value.atom
+    if atom is None:
+        number, top = value.integer, limit.integer
+        return number is not None and top is not None and 0 <= number < top
+    if atom.kind == "arange":
+        low, high = atom.args[0], atom.args[1]
+        if low == ZERO and high == limit:
+            return True
+        low_number, high_number, top = low.integer, high.integer, limit.integer
+        return (
+            low_number is not None
+            and high_number is not None
+            and top is not None
+            and 0 <= low_number
+            and high_number <= top
+        )
+    if atom.kind == "mod":
+        modulus = atom.args[1]
+        modulus_number, top = modulus.integer, limit.integer
+        return bool(
+            modulus == limit or (modulus_number is not None and top is not None and modulus_number <= top)
+        )
+    return False
+
+
+_BUILDERS: Mapping[str, Callable[..., Poly]] = {
+    "floordiv": floor_divide,
+    "mod": remainder_of,
+    "cdiv": ceil_divide,
+    "min": lambda values: minimum(*values),
+    "max": lambda values: maximum(*values),
+    "pow2ceil": next_power_of_2,
+    "product": lambda left, right: left * right,
+    "sum": lambda inner: inner,
+}
+
+
+# --- words ------------------------------------------------------------------------------------------
+_INFIX = {"floordiv": "//", "mod": "%"}
+
+
+def show(poly: Poly) -> str:
+    """The expression as one would write it, for messages."""
+    if not poly.terms:
+        return "0"
+    ordered = sorted(poly.terms.items(), key=lambda item: (not item[0], _show_monomial(item[0])))
+    text = ""
+    for monomial, factor in ordered:
+        sign = "-" if factor < 0 else "+"
+        size = abs(factor)
+        body = _show_monomial(monomial)
+        if not body:
+            body = str(size)
+        elif size != 1:
+            body = f"{size} * {body}"
+        text += f" {sign} {body}" if text else (f"-{body}" if sign == "-" else body)
+    return text
+
+
+def _show_monomial(monomial: Monomial) -> str:
+    return " * ".join(sorted(_factor(show_atom(atom)) for atom in monomial))
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text and not text.endswith(")") else text
+
+
+def show_atom(atom: Atom) -> str:
+    """An atom as one would write it, for messages."""
+    kind, args = atom.kind, atom.args
+    if kind in ("param", "name", "global", "hostparam"):
+        return str(args[-1])
+    if kind == "pid":
+        return f"program_id({args[0]})"
+    if kind == "programs":
+        return f"num_programs({args[0]})"
+    if kind == "arange":
+        return f"arange({show(args[0])}, {show(args[1])})"
+    if kind in _INFIX:
+        return f"({show(args[0])}) {_INFIX[kind]} ({show(args[1])})"
+    if kind in ("min", "max"):
+        return f"{kind}({', '.join(sorted(show(item) for item in args[0]))})"
+    if kind == "pow2ceil":
+        return f"next_power_of_2({show(args[0])})"
+    if kind == "dim":
+        return f"{args[0]}.shape[{args[1]}]"
+    if kind == "stride":
+        return f"{args[0]}.stride({args[1]})"
+    if kind == "numel":
+        return f"{args[0]}.numel()"
+    if kind == "trip":
+        return "iteration"
+    inner = ", ".join(
+        show(arg) if isinstance(arg, Poly) else str(arg) for arg in args if not isinstance(arg, frozenset)
+    )
+    return f"{kind}({inner})"

@@ -1,0 +1,319 @@
+"""What the host knows of its tensors: sizes, strides, element types, and which ones are the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence as Items
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tritonlint.model import symbolic
+from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, element_of, named
+from tritonlint.model.evaluator import Evaluator
+from tritonlint.model.symbolic import ONE, Atom, Poly
+from tritonlint.model.values import (
+    UNKNOWN_VALUE,
+    Number,
+    Sequence,
+    SizesOf,
+    Tensor,
+    Text,
+    TypeValue,
+    Unknown,
+    Value,
+    deps_of,
+    integer,
+)
+
+if TYPE_CHECKING:
+    from tritonlint.model.module import Module
+
+_SAME = frozenset(
+    "contiguous clone detach cuda cpu requires_grad_ mul_ add_ sub_ div_ copy_ zero_ fill_ relu abs neg pin_memory "
+    "float half bfloat16 double int long bool type to sigmoid exp sqrt masked_fill clamp byte".split()
+)
+_CASTS = {"float": "fp32", "half": "fp16", "bfloat16": "bf16", "double": "fp64", "int": "int32", "long": "int64", "bool": "bool"}
+_MAKERS = frozenset("empty zeros ones full randn rand randint empty_strided rand_like tensor".split())
+_LIKE = frozenset("empty_like zeros_like ones_like full_like randn_like rand_like".split())
+_NEW = frozenset("new_empty new_zeros new_ones new_full".split())
+_NAMED_SIZES = ("shape", "size")
+Arguments = dict[str, Value]
+
+
+class TensorMethods(Evaluator):
+    """The part of the host evaluator that knows tensors."""
+
+    module: Module
+    ranks: dict[str, int]
+
+    @property
+    def learned(self) -> dict[str, set[str]]:
+        """Element types that asserts settled, by tensor key."""
+        if not hasattr(self, "_learned"):
+            self._learned: dict[str, set[str]] = {}
+        return self._learned
+
+    def as_number(self, value: Value) -> Number | None:
+        """A value as a number, None if it cannot be one."""
+        raise NotImplementedError
+
+    # --- attributes -----------------------------------------------------------------------------
+    def tensor_attribute(self, value: Tensor, name: str) -> Value:
+        """`value.name`."""
+        if name == "shape":
+            return self._sizes(value)
+        if name == "dtype":
+            return TypeValue(value.dtype if value.dtype.is_known else element_of(value.key))
+        if name in ("T", "mT"):
+            return self._permuted(value, swap=True)
+        if name == "ndim":
+            rank = self._rank(value)
+            return integer(rank) if rank else Number(Poly.of(Atom("rank", value.shape_key)))
+        if name in ("data", "grad_fn"):
+            return value
+        if name == "is_cuda" or name.startswith("is_"):
+            return Number(Poly.of(Atom("flag", value.key, name)))
+        origin = value.origin if value.origin == "attribute" else "derived"
+        return Tensor(f"{value.key}.{name}", origin=origin, sure=name == "grad")
+
+    def _sizes(self, value: Tensor) -> Value:
+        if value.dims is not None:
+            return Sequence(tuple(Number(dim) for dim in value.dims))
+        return SizesOf(value)
+
+    def _rank(self, value: Tensor) -> int | None:
+        return len(value.dims) if value.dims is not None else self.ranks.get(value.shape_key)
+
+    def size_of(self, value: Tensor, index: Value) -> Value:
+        """`value.shape[index]`."""
+        number = index.poly.integer if isinstance(index, Number) else None
+        if number is None:
+            return Number(Poly.of(Atom("dim", value.shape_key, "?")))
+        rank = self._rank(value)
+        if value.dims is not None and -len(value.dims) <= number < len(value.dims):
+            return Number(value.dims[number])
+        if number < 0 and rank:
+            number += rank
+        return Number(Poly.of(Atom("dim", value.shape_key, number)))
+
+    def unpacked_sizes(self, value: Tensor, targets: Items[ast.expr]) -> list[Value]:
+        """`a, b, *c = value.shape`."""
+        stars = [i for i, target in enumerate(targets) if isinstance(target, ast.Starred)]
+        if not stars:
+            self.ranks.setdefault(value.shape_key, len(targets))
+            return [self.size_of(value, integer(i)) for i in range(len(targets))]
+        star = stars[0]
+        tail = len(targets) - star - 1
+        head = [self.size_of(value, integer(i)) for i in range(star)]
+        rest: Value = Sequence((), exact=False)
+        return [*head, rest, *(self.size_of(value, integer(i - tail)) for i in range(tail))]
+
+    def tensor_item(self, node: ast.Subscript, value: Tensor, index: Value) -> Value:
+        """`value[...]`."""
+        text = ast.unparse(node.slice)[:40]
+        dims = self._sliced_dims(node.slice, value)
+        derived = Tensor(f"{value.key}[{text}]", dims=dims, dtype=value.dtype, origin="derived", sure=value.sure)
+        if not value.sure and isinstance(index, Text | Number):
+            return replace(derived, origin=value.origin if value.origin == "attribute" else "derived")
+        return derived
+
+    def _sliced_dims(self, index: ast.expr, value: Tensor) -> tuple[Poly, ...] | None:
+        """Sizes after slices with plain ends; only `x[:n]` and `x[:a, :b]` are followed."""
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        dims: list[Poly] = []
+        for item in items:
+            if not (isinstance(item, ast.Slice) and item.lower is None and item.step is None):
+                return None
+            number = self.as_number(self.evaluate(item.upper)) if item.upper is not None else None
+            if number is None:
+                size = self.size_of(value, integer(len(dims)))
+                number = size if isinstance(size, Number) else None
+            if number is None:
+                return None
+            dims.append(number.poly)
+        rank = self._rank(value)
+        if rank is not None and rank > len(dims):
+            for i in range(len(dims), rank):
+                size = self.size_of(value, integer(i))
+                assert isinstance(size, Number)
+                dims.append(size.poly)
+        return tuple(dims) if len(items) > 1 or rank is not None else None
+
+    # --- methods --------------------------------------------------------------------------------
+    def tensor_method(self, node: ast.Call, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
+        """`value.name(*args, **keywords)`."""
+        if name in ("size", "stride"):
+            return self._size_or_stride(value, name, args, keywords)
+        if name in ("numel", "nelement"):
+            return Number(value.size)
+        if name in ("dim", "ndimension"):
+            return self.tensor_attribute(value, "ndim")
+        if name == "element_size":
+            return Number(Poly.of(Atom("itemsize", value.key)))
+        if name in ("item", "tolist"):
+            return Number(Poly.of(Atom("item", value.key)))
+        if name in ("is_contiguous",):
+            return Number(Poly.of(Atom("contiguous", value.key)))
+        if name in _SAME:
+            return self._kept(value, name, args, keywords)
+        if name in ("view", "reshape"):
+            return self._viewed(node, value, args)
+        if name in ("t", "transpose", "permute"):
+            return self._permuted(value, swap=name == "t" or len(args) == 2, node=node)
+        if name in _NEW:
+            return fresh_tensor(self, node, args, keywords, value.dtype)
+        if name in ("max", "min", "amax", "sum") and not args:
+            return replace(value, key=f"{value.key}.{name}()", like="", dims=(), origin="derived")
+        if name == "flatten":
+            return Tensor(f"{value.key}.flatten()", dims=(value.size,) if not args else None, dtype=value.dtype, origin=value.origin, sure=True)
+        if name == "save_for_backward":
+            return UNKNOWN_VALUE
+        if name == "get" and not value.sure:
+            return Tensor(f"{value.key}.get({', '.join(map(_word, args))})", origin="derived", sure=False)
+        origin = "derived"
+        return Tensor(f"{value.key}.{name}()@{node.lineno}:{node.col_offset}", dtype=UNKNOWN_DTYPE, origin=origin, sure=False, node=node)
+
+    def _size_or_stride(self, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
+        index = keywords.get("dim", args[0] if args else None)
+        if name == "size":
+            return self._sizes(value) if index is None else self.size_of(value, index)
+        if index is None:
+            rank = self._rank(value)
+            if rank is None:
+                return SizesOf(Tensor(f"{value.key}.stride()", origin="derived"))
+            return Sequence(tuple(self._stride(value, i) for i in range(rank)))
+        number = index.poly.integer if isinstance(index, Number) else None
+        return self._stride(value, number) if number is not None else Number(Poly.of(Atom("stride", value.key, "?")))
+
+    def _stride(self, value: Tensor, axis: int) -> Number:
+        rank = self._rank(value)
+        if axis < 0 and rank:
+            axis += rank
+        if (value.contiguous or value.origin == "fresh") and value.dims is not None and 0 <= axis < len(value.dims):
+            span = ONE
+            for dim in value.dims[axis + 1 :]:
+                span = span * dim
+            return Number(span)
+        return Number(Poly.of(Atom("stride", value.key, axis)))
+
+    def _kept(self, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
+        """A method whose result has the sizes of its tensor."""
+        dtype = value.dtype
+        if name in _CASTS:
+            dtype = DType(_CASTS[name])
+        elif name in ("to", "type"):
+            given = [arg for arg in (*args, *keywords.values()) if isinstance(arg, TypeValue)]
+            dtype = given[0].dtype if given else dtype
+        in_place = name.endswith("_") or name in ("contiguous", "detach", "cuda")
+        key = value.key if name.endswith("_") else f"{value.key}.{name}()"
+        return Tensor(
+            key=key,
+            like=value.shape_key,
+            dims=value.dims,
+            dtype=dtype,
+            origin=value.origin if in_place or name in ("to", "half", "float", "bfloat16", "clone") else "derived",
+            contiguous=value.contiguous or name == "contiguous",
+            sure=True,
+        )
+
+    def _viewed(self, node: ast.Call, value: Tensor, args: list[Value]) -> Value:
+        if len(args) == 1 and isinstance(args[0], Sequence | SizesOf):
+            target = args[0]
+            if isinstance(target, SizesOf):
+                return replace(value, key=f"{value.key}.view@{node.lineno}", like=target.tensor.shape_key, dims=target.tensor.dims, sure=True)
+            items: Items[Value] = target.items if target.exact else ()
+        else:
+            items = args
+        numbers = [self.as_number(item) for item in items]
+        known = [number.poly for number in numbers if number is not None and number.poly.integer != -1]
+        dims: list[Poly] = []
+        for number in numbers:
+            if number is None:
+                return Tensor(f"{value.key}.view@{node.lineno}", dtype=value.dtype, origin=value.origin, contiguous=value.contiguous)
+            if number.poly.integer == -1:
+                rest = ONE
+                for poly in known:
+                    rest = rest * poly
+                dims.append(symbolic.floor_divide(value.size, rest))
+            else:
+                dims.append(number.poly)
+        return Tensor(f"{value.key}.view@{node.lineno}", dims=tuple(dims) or None, dtype=value.dtype, origin=value.origin, contiguous=value.contiguous)
+
+    def _permuted(self, value: Tensor, *, swap: bool, node: ast.AST | None = None) -> Tensor:
+        dims = value.dims
+        if dims is None and swap:
+            first, second = (self.size_of(value, integer(i)) for i in (0, 1))
+            if isinstance(first, Number) and isinstance(second, Number) and self._rank(value) in (2, None):
+                dims = (second.poly, first.poly)
+        elif dims is not None:
+            dims = (*dims[:-2], dims[-1], dims[-2]) if swap and len(dims) >= 2 else None
+        line = getattr(node, "lineno", "T")
+        return Tensor(f"{value.key}.T@{line}", dims=dims, dtype=value.dtype, origin=value.origin, sure=True)
+
+    def tensor_arithmetic(self, node: ast.AST, left: Value, right: Value) -> Value:
+        """An operator on tensors: the sizes of the larger operand are not followed."""
+        model = left if isinstance(left, Tensor) and left.sure else right
+        assert isinstance(model, Tensor)
+        other = right if model is left else left
+        like = model.shape_key if isinstance(other, Number) else ""
+        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        return Tensor(f"{model.key}~@{line}:{column}", like=like, dims=model.dims if like else None, dtype=model.dtype, origin="derived")
+
+    # --- torch ----------------------------------------------------------------------------------
+    def torch_call(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value | None:
+        """A call of a torch function; None where nothing particular is known of it."""
+        short = name.rsplit(".", 1)[-1]
+        if short in _LIKE and args and isinstance(args[0], Tensor):
+            model = args[0]
+            given = keywords.get("dtype")
+            dtype = given.dtype if isinstance(given, TypeValue) else model.dtype
+            if not dtype.is_known and not dtype.elements:
+                dtype = element_of(model.key)
+            return Tensor(
+                key=f"{short}@{node.lineno}:{node.col_offset}",
+                like=model.shape_key,
+                dims=model.dims,
+                dtype=dtype,
+                origin="fresh",
+                node=node,
+            )
+        if short in _MAKERS:
+            return fresh_tensor(self, node, args, keywords, UNKNOWN_DTYPE)
+        if short == "arange":
+            numbers = [self.as_number(arg) for arg in args]
+            dims = (numbers[0].poly,) if len(numbers) == 1 and numbers[0] is not None else None
+            return Tensor(f"arange@{node.lineno}", dims=dims, origin="fresh", node=node)
+        if short == "numel" and args and isinstance(args[0], Tensor):
+            return Number(args[0].size)
+        return None
+
+
+def fresh_tensor(evaluator: TensorMethods, node: ast.Call, args: list[Value], keywords: Arguments, dtype: DType) -> Tensor:
+    """A tensor allocated by `node`."""
+    given = keywords.get("dtype")
+    if isinstance(given, TypeValue):
+        dtype = given.dtype
+    sizes = keywords.get("size", args[0] if args else Unknown())
+    like = ""
+    dims: tuple[Poly, ...] | None = None
+    short = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if short != "tensor":
+        if isinstance(sizes, SizesOf):
+            like, dims = sizes.tensor.shape_key, sizes.tensor.dims
+        else:
+            items = sizes.items if isinstance(sizes, Sequence) and sizes.exact else () if isinstance(sizes, Sequence) else args
+            if short in ("full", "new_full") and not isinstance(sizes, Sequence):
+                items = items[:1]
+            numbers = [evaluator.as_number(item) for item in items]
+            if numbers and None not in numbers:
+                dims = tuple(number.poly for number in numbers if number is not None)
+    return Tensor(
+        key=f"{short or 'fresh'}@{node.lineno}:{node.col_offset}", like=like, dims=dims, dtype=dtype, origin="fresh", node=node
+    )
+
+
+def _word(value: Value) -> str:
+    return value.value if isinstance(value, Text) else "?"
+
+
+_ = (named, deps_of, _NAMED_SIZES)

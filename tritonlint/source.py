@@ -1,0 +1,129 @@
+"""One file's text: decoding, parsing, and where a node stands. The only place that parses."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tritonlint.finding import Position, Range
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ParseFailure(Exception):
+    """A text that cannot be read as Python. `line` and `column` count from 1."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class Source:
+    """The text of one file.
+
+    `path` is what findings show: relative to the working directory, with `/`.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+
+    @classmethod
+    def read(cls, file: Path, display: str) -> Source:
+        """Read `file`.
+
+        Raises:
+            OSError: the file cannot be read.
+            ParseFailure: it is no text in its declared encoding, or holds NUL bytes.
+        """
+        return cls.from_bytes(file.read_bytes(), display)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, display: str) -> Source:
+        """Decode as Python does: byte-order mark, then the coding line, then UTF-8.
+
+        Raises:
+            ParseFailure: the bytes do not decode, or hold NUL.
+        """
+        if b"\0" in data:
+            line = data[: data.index(b"\0")].count(b"\n") + 1
+            raise ParseFailure("the file holds NUL bytes, so it is no Python source", line)
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            text = data.decode(encoding)
+        except SyntaxError as error:
+            raise ParseFailure(str(error)) from error
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            raise ParseFailure(f"the file is not valid {error.encoding}: {error.reason}", line) from error
+        return cls(display, text)
+
+    @cached_property
+    def normalized(self) -> str:
+        """The text as Python's tokenizer sees it: every line ends in a line feed."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends; only line feeds and carriage returns end a line."""
+        return self.normalized.split("\n")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree.
+
+        Raises:
+            ParseFailure: this Python cannot parse the text.
+        """
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.normalized)
+        except SyntaxError as error:
+            line = error.lineno or 1
+            column = error.offset or 1
+            raise ParseFailure(error.msg or "invalid syntax", max(line, 1), max(column, 1)) from error
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise ParseFailure(f"the parser gave up: {error or type(error).__name__}") from error
+
+    def range_of(self, node: ast.AST) -> Range:
+        """Where `node` stands, in lines and code points from 1.
+
+        A function or class is shown by its `def` line alone, so that a caret does not underline a page.
+        """
+        line: int = getattr(node, "lineno", 1)
+        column: int = getattr(node, "col_offset", 0)
+        end_line: int = getattr(node, "end_lineno", None) or line
+        end_column: int = getattr(node, "end_col_offset", None) or column
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            end_line, end_column = line, len(self.line_bytes(line).rstrip())
+        return Range(self._position(line, column), self._position(end_line, end_column))
+
+    def line_bytes(self, line: int) -> bytes:
+        """Line `line`, counted from 1, as UTF-8: the unit of the syntax tree's columns."""
+        if 1 <= line <= len(self.lines):
+            return self.lines[line - 1].encode("utf-8", "surrogatepass")
+        return b""
+
+    def segment(self, node: ast.AST) -> str:
+        """The source text of `node` on one line."""
+        where = self.range_of(node)
+        taken = self.lines[where.start.line - 1 : where.end.line]
+        if not taken:
+            return ""
+        taken[-1] = taken[-1][: where.end.column - 1]
+        taken[0] = taken[0][where.start.column - 1 :]
+        return " ".join(" ".join(taken).split())
+
+    def _position(self, line: int, byte_column: int) -> Position:
+        text = self.line_bytes(line)
+        if text.isascii():
+            return Position(line, byte_column + 1)
+        return Position(line, len(text[:byte_column].decode("utf-8", "replace")) + 1)
