@@ -112,7 +112,7 @@ class _Reader:
     def _line_of(self, key: str) -> int | None:
         """The line that most likely sets `key`: TOML readers keep no positions, so the text is searched."""
         assignment = re.compile(rf"""(^|[\s.{{,"']){re.escape(key)}["']?\s*=""")
-        header = re.compile(rf"""^\s*\[.*(^|[\[."'\s]){re.escape(key)}["'\s]*\]""")
+        header = re.compile(rf"""^\s*\[(.*[\[."'\s])?{re.escape(key)}["'\s]*\]""")
         ours = self._file.name != "pyproject.toml"
         for number, line in enumerate(self._lines, start=1):
             if line.lstrip().startswith("[") and self._file.name == "pyproject.toml":

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from tritonlint import catalog
 from tritonlint.config import Settings, SettingsFinder
-from tritonlint.failure import describe
+from tritonlint.failure import failed, invalid_syntax
 from tritonlint.files import Found, discover, display_path
-from tritonlint.finding import Confidence, Finding, Position, Range, Severity
+from tritonlint.finding import Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
 from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
@@ -165,7 +165,7 @@ def check_source(
     except (ParseFailure, LookupError) as error:
         # A coding line may name what Python knows, but not as an encoding of text: that is a LookupError.
         failure = error if isinstance(error, ParseFailure) else ParseFailure(str(error))
-        source, unread = Source(path, ""), [_invalid_syntax(failure, path)]
+        source, unread = Source(path, ""), [invalid_syntax(failure, path)]
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))
     module = _model(source, file, root, context or Context())
@@ -182,9 +182,9 @@ def _model(source: Source, file: Path | None, root: Path | None, context: Contex
         module = context.project(root or Path(os.devnull)).module(source, file)
         _ = module.kernels
     except ParseFailure as failure:
-        return _invalid_syntax(failure, source.path)
+        return invalid_syntax(failure, source.path)
     except Exception as error:  # noqa: BLE001 - whatever the model raises must cost this file only
-        return _failed("the model of this file", error, source.path)
+        return failed("the model of this file", error, source.path)
     return module
 
 
@@ -215,10 +215,11 @@ def _kernel_lines(kernel: Kernel) -> KernelLines:
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:
-    """One finding for each rule and place, the surest."""
-    best: dict[tuple[str, Range], Finding] = {}
+    """One finding for each rule and place, the surest; failures of several rules may share a place."""
+    best: dict[tuple[str, Range, str], Finding] = {}
     for finding in findings:
-        key = (finding.code, finding.range)
+        message = finding.message if finding.code in catalog.UNSUPPRESSIBLE else ""
+        key = (finding.code, finding.range, message)
         if key not in best or best[key].confidence.rank < finding.confidence.rank:
             best[key] = finding
     return list(best.values())
@@ -269,49 +270,13 @@ def _rule_failed(rule: Rule, failures: list[tuple[Kernel | None, Exception]], mo
     kernel, error = failures[0]
     who = f"rule `{rule.rule_name()}` ({rule.code})"
     if kernel is None:
-        return _failed(who, error, module.source.path)
+        return failed(who, error, module.source.path)
     others = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
-    return _failed(
+    return failed(
         who,
         error,
         module.source.path,
         where=f" in kernel `{kernel.name}`{others}",
         kernel=kernel.name,
         place=module.source.range_of(kernel.node),
-    )
-
-
-_PLEASE = "this is a bug in tritonlint or the rule pack, please report it"
-
-
-def _failed(
-    who: str,
-    error: Exception,
-    path: str,
-    *,
-    where: str = "",
-    kernel: str | None = None,
-    place: Range | None = None,
-) -> Finding:
-    return Finding(
-        code="TL903",
-        name="rule-failed",
-        message=f"{who} failed{where}: {describe(error)}; {_PLEASE}",
-        severity=Severity.ERROR,
-        confidence=Confidence.HIGH,
-        path=path,
-        range=place or Range(Position(1, 1), Position(1, 1)),
-        kernel=kernel,
-    )
-
-
-def _invalid_syntax(failure: ParseFailure, path: str) -> Finding:
-    return Finding(
-        code="TL901",
-        name="invalid-syntax",
-        message=" ".join(failure.message.split()).rstrip("."),
-        severity=Severity.ERROR,
-        confidence=Confidence.HIGH,
-        path=path,
-        range=Range(Position(failure.line, failure.column), Position(failure.line, failure.column + 1)),
     )

@@ -4,8 +4,8 @@ Public: authors of other rule packs test their rules with it. A fixture is a Pyt
 
 - `# expect: unmasked-access` stands on the line where a finding starts, or alone on a line above it (then
   it may be stacked). A column, a part of the message in quotes, and a word in parentheses may follow. The
-  word is a confidence (`high`, `medium`, `low`) or a verdict (`confirmed`, ...). A finding of low confidence is
-  expected only by `(low)`, since a user does not see it by default.
+  word is a confidence (`high`, `medium`, `low`) or a verdict (`confirmed`, ...). A finding of low confidence
+  is expected only by `(low)`, since a user does not see it by default.
 - every other line is silent.
 - `# ok: reason` says why a tempting line is silent, and is refused where there is a finding.
 """
