@@ -15,7 +15,7 @@ PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
     {"finding", "nearest", "patterns"},
-    {"source"},
+    {"source", "policy"},
     {"model"},
     {"rule", "failure"},
     {"builtin"},

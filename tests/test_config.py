@@ -10,6 +10,7 @@ from conftest import KERNEL
 
 from tritonlint.config import ConfigError, Options, Settings, SettingsFinder
 from tritonlint.finding import Confidence, Severity
+from tritonlint.policy import Policy
 from tritonlint.selection import Selection, SelectorError, parse_selectors
 
 BUILT_IN = ("tritonlint_rules",)
@@ -60,13 +61,19 @@ def test_every_key(folder):
     assert settings.selection == Selection(("TL1", "TL501"), ("TL102",))
     assert settings.exclude == ("third_party/",)
     assert (settings.min_confidence, settings.fail_on) == (Confidence.LOW, Severity.ERROR)
-    assert settings.target_version == ((3, 4), (3, 6))
-    assert settings.target == ("cuda:90",)
     assert settings.packs == ("tritonlint_rules", "sample_pack")
     assert settings.per_file_ignores == (("tests/", ("TL301", "SP101")),)
-    assert settings.autotune.allowed_paths == ("bench/*.py",)
-    assert settings.autotune.environment_switches == ("MY_AUTOTUNE",)
-    assert settings.constexpr.static_names == ("head_dim",)
+    assert settings.policy == Policy(
+        target_version=((3, 4), (3, 6)),
+        target=("cuda:90",),
+        tuning_paths=("bench/*.py",),
+        tuning_switches=("MY_AUTOTUNE",),
+        static_names=("head_dim",),
+        root=folder,
+    )
+    assert settings.policy.allows_tuning(folder / "bench" / "k.py")
+    assert not settings.policy.allows_tuning(folder / "pkg" / "k.py")
+    assert not settings.policy.allows_tuning(None)
     assert (settings.file, settings.root) == (folder / "tritonlint.toml", folder)
     assert pickle.loads(pickle.dumps(settings)) == settings
 
@@ -75,7 +82,7 @@ def test_pyproject_holds_the_same_in_its_table(folder):
     text = '[project]\nname = "x"\n[tool.tritonlint]\nignore = ["TL3"]\n[tool.tritonlint.constexpr]\nstatic-names = ["d"]\n'
     settings = settings_of(folder, text, "pyproject.toml")
     assert settings.selection.ignore == ("TL3",)
-    assert settings.constexpr.static_names == ("d",)
+    assert settings.policy.static_names == ("d",)
 
 
 # --- which file --------------------------------------------------------------------------------------

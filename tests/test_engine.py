@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import KERNEL
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tritonlint.config import Options, Settings, SettingsFinder
 from tritonlint.engine import check_paths, check_source
@@ -119,6 +121,26 @@ def test_nothing_silences_a_file_that_does_not_parse():
     text = "import triton  # tritonlint: ignore-file[TL901]\ndef f(:  # noqa: TL901\n"
     settings = replace(SAMPLE, selection=Selection(("SP1",), ("TL901",)))
     assert codes(check_source(text, "k.py", settings)) == ["TL901"]
+
+
+def offsets_of(text):
+    return st.integers(0, len(text))
+
+
+@settings(deadline=None, max_examples=150)
+@given(start=offsets_of(KERNEL), length=st.integers(0, 40), inserted=st.text(max_size=8))
+def test_a_damaged_file_gives_findings_and_never_an_exception(start, length, inserted):
+    damaged = "# triton\n" + KERNEL[:start] + inserted + KERNEL[start + length :]
+    for finding in check_source(damaged, "k.py", EVERYTHING):
+        assert finding.code in {"SP101", "SP102", "SP201", "TL901"}
+        assert finding.range.start.line >= 1
+        assert finding.range.start.column >= 1
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.binary(max_size=60))
+def test_any_bytes_give_findings_and_never_an_exception(data):
+    assert {each.code for each in check_source(b"# triton\n" + data, "k.py", SAMPLE)} <= {"TL901"}
 
 
 # --- failing rules ----------------------------------------------------------------------------------

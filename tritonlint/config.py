@@ -9,6 +9,7 @@ from pathlib import Path
 from tritonlint import catalog
 from tritonlint.finding import Confidence, Severity
 from tritonlint.patterns import matches
+from tritonlint.policy import Policy
 from tritonlint.selection import Selection, fits
 
 FILE_NAMES = ("tritonlint.toml", "pyproject.toml")
@@ -17,21 +18,6 @@ FILE_NAMES = ("tritonlint.toml", "pyproject.toml")
 
 class ConfigError(Exception):
     """Options that cannot be used; the message says where and what would be valid."""
-
-
-@dataclass(frozen=True, slots=True)
-class AutotunePolicy:
-    """Where tuning at run time is accepted: `[tool.tritonlint.autotune]`."""
-
-    allowed_paths: tuple[str, ...] = ()
-    environment_switches: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ConstexprPolicy:
-    """Which host-side names keep their value for a whole run: `[tool.tritonlint.constexpr]`."""
-
-    static_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +30,8 @@ class Options:
     exclude: tuple[str, ...] | None = None
     min_confidence: Confidence | None = None
     fail_on: Severity | None = None
-    target_version: tuple[tuple[int, int], ...] | None = None
-    target: tuple[str, ...] | None = None
     packs: tuple[str, ...] | None = None
-    autotune: AutotunePolicy | None = None
-    constexpr: ConstexprPolicy | None = None
+    policy: Policy | None = None
     file: Path | None = None
     root: Path | None = None
     """The folder that patterns are relative to."""
@@ -63,12 +46,9 @@ class Settings:
     exclude: tuple[str, ...] = ()
     min_confidence: Confidence = Confidence.MEDIUM
     fail_on: Severity = Severity.WARNING
-    target_version: tuple[tuple[int, int], ...] = ()
-    """Triton versions the code must work with, as (major, minor); empty means any."""
-    target: tuple[str, ...] = ()
     packs: tuple[str, ...] = catalog.DEFAULT_PACKS
-    autotune: AutotunePolicy = field(default_factory=AutotunePolicy)
-    constexpr: ConstexprPolicy = field(default_factory=ConstexprPolicy)
+    policy: Policy = field(default_factory=Policy)
+    """What rules are told."""
     file: Path | None = None
     """The configuration file these settings came from, if any."""
     root: Path | None = None
@@ -112,17 +92,7 @@ def merge(file: Options, command_line: Options) -> Settings:
     return settings
 
 
-_PLAIN = (
-    "per_file_ignores",
-    "exclude",
-    "min_confidence",
-    "fail_on",
-    "target_version",
-    "target",
-    "packs",
-    "autotune",
-    "constexpr",
-)
+_PLAIN = ("per_file_ignores", "exclude", "min_confidence", "fail_on", "packs", "policy")
 
 
 class SettingsFinder:
@@ -155,20 +125,20 @@ class SettingsFinder:
 
     def _find(self, folder: str) -> Settings:
         if self._config is not None:
-            options = _read(self._config, required=True) or Options()
-            return merge(replace(options, root=Path.cwd()), self._command_line)
+            options = _read(self._config, Path.cwd(), required=True) or Options()
+            return merge(options, self._command_line)
         for name in FILE_NAMES:
             candidate = os.path.join(folder, name)
             if os.path.isfile(candidate):
-                found = _read(Path(candidate), required=False)
+                found = _read(Path(candidate), Path(folder), required=False)
                 if found is not None:
                     return merge(found, self._command_line)
         parent = os.path.dirname(folder)
         return merge(Options(), self._command_line) if parent == folder else self.of_folder(parent)
 
 
-def _read(file: Path, *, required: bool) -> Options | None:
+def _read(file: Path, root: Path, *, required: bool) -> Options | None:
     # The reader brings a TOML parser along, which a run without a configuration file need not load.
     from tritonlint.config_file import read_options
 
-    return read_options(file, required=required)
+    return read_options(file, root=root, required=required)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tritonlint import catalog
-from tritonlint.config import AutotunePolicy, ConfigError, ConstexprPolicy, Options
+from tritonlint.config import ConfigError, Options
 from tritonlint.finding import Confidence, Severity
 from tritonlint.nearest import did_you_mean
 from tritonlint.patterns import compile_patterns
+from tritonlint.policy import Policy
 from tritonlint.selection import SelectorError, parse_selectors
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _VERSION = re.compile(r"([0-9]+)\.([0-9]+)(\.[0-9]+)?")
 _TARGET = re.compile(r"[a-z]+:[a-z0-9_+-]+")
 
 
-def read_options(file: Path, *, required: bool) -> Options | None:
-    """Read the options of one file.
+def read_options(file: Path, *, root: Path, required: bool) -> Options | None:
+    """Read the options of one file, whose patterns are relative to `root`.
 
     None for a pyproject.toml without a `[tool.tritonlint]` table, unless `required`.
 
@@ -45,7 +45,7 @@ def read_options(file: Path, *, required: bool) -> Options | None:
         table = tool.get("tritonlint") if isinstance(tool, dict) else None
         if table is None and not required:
             return None
-    return _Reader(file, text).options({} if table is None else table)
+    return _Reader(file, root, text).options({} if table is None else table)
 
 
 def _text_of(file: Path) -> str:
@@ -60,28 +60,38 @@ def _text_of(file: Path) -> str:
 class _Reader:
     """Turns the table of one file into `Options`, or into an error that points at the line."""
 
-    def __init__(self, file: Path, text: str) -> None:
+    def __init__(self, file: Path, root: Path, text: str) -> None:
         self._file = file
+        self._root = root
         self._lines = text.splitlines()
 
     def options(self, table: object) -> Options:
-        values = self._read(table, _KEYS, "tritonlint")
-        packs = values.get("packs", catalog.DEFAULT_PACKS)
+        """Everything the table says."""
+        said = self._read(table, _KEYS, "tritonlint")
+        packs = said.get("packs", catalog.DEFAULT_PACKS)
         for key in ("select", "ignore"):
-            if key in values:
-                values[key] = self._selectors(key, values[key], packs)
-        if "per_file_ignores" in values:
-            values["per_file_ignores"] = tuple(
+            if key in said:
+                said[key] = self._selectors(key, said[key], packs)
+        if "per_file_ignores" in said:
+            said["per_file_ignores"] = tuple(
                 (pattern, self._selectors(pattern, words, packs))
-                for pattern, words in values["per_file_ignores"]
+                for pattern, words in said["per_file_ignores"]
             )
-        if "autotune" in values:
-            values["autotune"] = AutotunePolicy(**self._read(values["autotune"], _AUTOTUNE_KEYS, "autotune"))
-        if "constexpr" in values:
-            values["constexpr"] = ConstexprPolicy(
-                **self._read(values["constexpr"], _CONSTEXPR_KEYS, "constexpr")
-            )
-        return replace(Options(**values), file=self._file, root=self._file.absolute().parent)
+        policy = self._policy(said)
+        return Options(**said, policy=policy, file=self._file, root=self._root)
+
+    def _policy(self, said: dict[str, Any]) -> Policy:
+        """What rules are told, taken out of what is said."""
+        autotune = self._read(said.pop("autotune", {}), _AUTOTUNE_KEYS, "autotune")
+        constexpr = self._read(said.pop("constexpr", {}), _CONSTEXPR_KEYS, "constexpr")
+        return Policy(
+            target_version=said.pop("target_version", ()),
+            target=said.pop("target", ()),
+            tuning_paths=autotune.get("allowed_paths", ()),
+            tuning_switches=autotune.get("environment_switches", ()),
+            static_names=constexpr.get("static_names", ()),
+            root=self._root,
+        )
 
     def _read(self, table: object, keys: dict[str, Callable[[Any], Any]], name: str) -> dict[str, Any]:
         """Check one table against the keys it may have."""
