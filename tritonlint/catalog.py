@@ -6,7 +6,6 @@ The table is plain data, so that a selector can be checked without importing a s
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,4 +53,7 @@ def flagged_text(lines: list[str], place: Range) -> str:
 
 
 def _hash(parts: tuple[str, ...]) -> str:
+    # Loading OpenSSL with `hashlib` costs a tenth of a run that finds nothing.
+    from hashlib import blake2b
+
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
