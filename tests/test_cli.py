@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -332,3 +333,28 @@ def test_rules_as_markdown_and_json(project, tritonlint):
     one = json.loads(tritonlint("rule", "SP101", "--output-format", "json").out)
     assert (one["code"], one["severity"], one["summary"]) == ("SP101", "error", "A load has no mask.")
     assert len(json.loads(tritonlint("rule", "--output-format", "json").out)) == 6
+
+
+# --- what README.md promises -------------------------------------------------------------------------
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+
+
+def test_the_example_in_the_readme(tmp_path, monkeypatch, tritonlint):
+    monkeypatch.chdir(tmp_path)
+    (kernel, remedy, *_) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (promised,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "add.py").write_text(kernel)
+    assert tritonlint("check", "add.py").out == promised + "\n"
+    repaired = kernel.replace("    y = tl.load(y_ptr + offsets)\n", remedy)
+    assert repaired != kernel
+    (tmp_path / "add.py").write_text(repaired)
+    assert tritonlint("check", "add.py").code == 0
+
+
+def test_the_configuration_in_the_readme(tmp_path, monkeypatch, tritonlint):
+    monkeypatch.chdir(tmp_path)
+    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(text)
+    (tmp_path / "k.py").write_text("x = 1\n")
+    assert tritonlint("check").code == 0
