@@ -1119,7 +1119,7 @@ def _called(node: ast.Call) -> str:
 def _by_name(order: tuple[str, ...], args: list[Value], keywords: Arguments) -> Arguments:
     bound = dict(zip(order, args, strict=False))
     bound.update(keywords)
-    return {name: _settled(value) for name, value in bound.items()}
+    return {name: value if name == "mask" else _settled(value) for name, value in bound.items()}
 
 
 def _dtype(value: Value | None) -> DType | None:

@@ -76,6 +76,10 @@ def compare(kind: str, poly: Poly) -> Formula:
     """`poly >= 0`, `poly == 0` or `poly != 0`, decided if `poly` is a constant."""
     value = poly.constant
     if value is None or kind == "opaque":
+        atom = poly.atom if kind in ("eq", "ne") else None
+        if atom is not None and atom.kind == "truth":
+            inner: Formula = atom.args[0]
+            return inner if kind == "ne" else inner.negated()
         return Formula(kind, poly)
     holds = value >= 0 if kind == "ge" else (value == 0) == (kind == "eq")
     return TRUE if holds else FALSE

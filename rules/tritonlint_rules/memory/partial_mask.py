@@ -1,0 +1,94 @@
+"""TL102."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tritonlint.finding import Finding, Severity
+from tritonlint.model import Kernel
+from tritonlint.model.exposure import Exposure, exposures
+from tritonlint.rule import Rule
+
+from tritonlint_rules.memory._wording import confidence_of, limit_of, place_of, related_of, strongest, verb_of
+
+
+class PartialMask(Rule):
+    """A mask that leaves an axis of the address unbounded, or bounds another index or extent.
+
+    ## What it does
+    Takes the mask of an access apart, together with the conditions around it, and looks for a limit
+    on every index in the address. It reports an axis with no limit, a limit on the tile-local index
+    where the address uses the global one, a limit that belongs to another axis, and a loaded index
+    whose sentinel value the kernel tests elsewhere but not here.
+
+    ## Why is this bad?
+    A half-masked access looks safe and is not: the tail of the forgotten axis is read or written
+    past its row, mostly without a fault.
+
+    ## Example
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def scale_kernel(x_ptr, y_ptr, M, N, stride, BM: tl.constexpr, BN: tl.constexpr):
+        rows = tl.program_id(0) * BM + tl.arange(0, BM)
+        columns = tl.program_id(1) * BN + tl.arange(0, BN)
+        at = rows[:, None] * stride + columns[None, :]
+        x = tl.load(x_ptr + at, mask=columns[None, :] < N)  # expect: partial-mask
+        tl.store(y_ptr + at, x, mask=(rows[:, None] < M) & (columns[None, :] < N))
+    ```
+
+    ## Use instead
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def scale_kernel(x_ptr, y_ptr, M, N, stride, BM: tl.constexpr, BN: tl.constexpr):
+        rows = tl.program_id(0) * BM + tl.arange(0, BM)
+        columns = tl.program_id(1) * BN + tl.arange(0, BN)
+        at = rows[:, None] * stride + columns[None, :]
+        inside = (rows[:, None] < M) & (columns[None, :] < N)
+        x = tl.load(x_ptr + at, mask=inside)
+        tl.store(y_ptr + at, x, mask=inside)
+    ```
+
+    ## Fix safety
+    No fix yet.
+
+    ## References
+    - NVIDIA/Megatron-LM#7103, vllm-project/vllm#52576, open-lm-engine/lm-engine#505
+    """
+
+    code = "TL102"
+    severity = Severity.ERROR
+
+    def check(self, kernel: Kernel) -> Iterator[Finding]:
+        by_access: dict[int, list[Exposure]] = defaultdict(list)
+        for exposure in exposures(kernel):
+            if exposure.masked or exposure.kind != "open":
+                by_access[id(exposure.access.where.node)].append(exposure)
+        for found in by_access.values():
+            exposure = strongest(found)
+            yield self.finding(
+                place_of(kernel, exposure.access.where),
+                _message(exposure),
+                confidence=confidence_of(exposure),
+                related=related_of(kernel, exposure),
+            )
+
+
+def _message(exposure: Exposure) -> str:
+    call = f"the mask of `tl.{exposure.access.kind}`" if exposure.masked else f"`tl.{exposure.access.kind}`"
+    if exposure.kind == "sentinel":
+        assert exposure.sibling is not None
+        return f"{call} does not exclude `{exposure.sibling.limit}`, which the kernel tests for elsewhere, from the loaded index"
+    assert exposure.axis is not None
+    if exposure.kind == "index":
+        return f"{call} bounds an index within the tile, but the address moves by whole tiles: `{exposure.axis.index}`"
+    if exposure.kind == "extent":
+        assert exposure.guard is not None
+        return f"{call} keeps `{exposure.axis.index}` below `{exposure.guard.limit}`, elsewhere it is kept below {limit_of(exposure)}"
+    return f"{call} leaves `{exposure.axis.index}` unbounded: it {verb_of(exposure)} past {limit_of(exposure)}"

@@ -1,0 +1,440 @@
+"""Where an access can go: the tile axes of its address, what bounds each, and what makes a tail exact.
+
+An *axis* is one `tl.arange` in the address. It is *stepped* if the address also moves by whole tiles
+along it (`pid * BLOCK`, `k += BLOCK`), else *whole*: the tile is as wide as the tensor is meant to be.
+A *guard* is a condition, in the mask or around the access, that puts an upper limit on the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tritonlint.model.facts import divides
+from tritonlint.model.logic import Formula
+from tritonlint.model.proof import Proof
+from tritonlint.model.records import Access, Loop, Trace, Where
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+
+_COUNTERS = frozenset(("pid", "trip", "swizzle_i", "swizzle_j"))
+_TRANSPARENT = frozenset(("floordiv", "cdiv"))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One `tl.arange` of an address.
+
+    `extent` is its length, `stride` what one step adds to the address. `steps` are the whole-tile
+    movements along it, in units of tiles: `pid` for `pid * BLOCK`.
+    """
+
+    arange: Atom
+    extent: Poly
+    stride: Poly
+    steps: tuple[Poly, ...]
+    through_quotient: bool = False
+
+    @property
+    def key(self) -> tuple[Poly, tuple[Poly, ...]]:
+        """What two accesses along the same index have in common."""
+        return (self.extent, self.steps)
+
+    @cached_property
+    def index(self) -> Poly:
+        """The index as one would write it, for messages."""
+        total = Poly.of(self.arange)
+        for step in self.steps:
+            total = total + step * self.extent
+        return total
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An upper limit on an axis: `index < limit`. `complete` says that every step is in it."""
+
+    formula: Formula
+    limit: Poly
+    missing: tuple[Poly, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the guard speaks of the whole index."""
+        return not self.missing
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A limit seen elsewhere in the kernel for an index, and where."""
+
+    limit: Poly
+    where: Where
+    access: Access | None
+
+
+@dataclass
+class AxisReport:
+    """What is known of one axis of one access.
+
+    `bounded` is YES where a guard limits it, NO where nothing does, UNKNOWN where something might.
+    """
+
+    axis: Axis
+    bounded: Proof
+    guard: Guard | None = None
+    partial: Guard | None = None
+    loops: tuple[Loop, ...] = field(default=())
+
+
+# --- axes -------------------------------------------------------------------------------------------
+def offset_of(access_address: Poly, base: str | None) -> Poly:
+    """The address without its pointer parameter."""
+    return access_address - Poly.of(Atom("param", base)) if base is not None else access_address
+
+
+def visible_aranges(poly: Poly) -> set[Atom]:
+    """The aranges an expression depends on, not through memory."""
+    found: set[Atom] = set()
+    stack: list[object] = [poly]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Poly):
+            stack += [atom for monomial in item.terms for atom in monomial]
+        elif isinstance(item, Atom):
+            if item.kind == "arange":
+                found.add(item)
+            elif item.kind not in ("load", "blockload", "data"):
+                stack += item.args
+        elif isinstance(item, tuple | frozenset):
+            stack += item
+        elif isinstance(item, Formula):
+            stack += [item.poly, *item.parts]
+    return found
+
+
+def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[Atom]]:
+    """The open axes of an address, and the aranges that are clamped or out of sight.
+
+    An arange inside `%`, `min`, `where` and their like counts as out of sight: silence, not a finding.
+    """
+    linear: dict[Atom, tuple[Poly, Poly, bool]] = {}
+    hidden: set[Atom] = set()
+    for monomial, factor in offset.terms.items():
+        for position, atom in enumerate(monomial):
+            rest = Poly({monomial[:position] + monomial[position + 1 :]: factor})
+            if atom.kind == "arange":
+                stride = linear[atom][1] if atom in linear else ZERO
+                linear[atom] = (offset, stride + rest, False)
+            elif atom.kind in _TRANSPARENT and isinstance(atom.args[0], Poly):
+                for inner in visible_aranges(atom.args[0]):
+                    if inner in atom.args[0].surface:
+                        linear.setdefault(inner, (atom.args[0], atom.args[0].coefficient(inner), True))
+                    else:
+                        hidden.add(inner)
+            else:
+                hidden |= visible_aranges(Poly.of(atom))
+    axes = []
+    strides = [stride for _, stride, _ in linear.values()]
+    for arange, (expression, stride, quotient) in linear.items():
+        extent = arange.args[1]
+        if extent == ONE or len(stride.terms) == 0:
+            continue
+        coarser = [other for other in strides if other != stride and _is_multiple_of(other, stride)]
+        if _starts_before(expression, stride, extent):
+            hidden.add(arange)
+            continue
+        steps = _steps(expression, stride, extent, constexprs, coarser)
+        axes.append(Axis(arange, extent, stride, steps, quotient))
+    return axes, hidden - {axis.arange for axis in axes}
+
+
+def _is_multiple_of(poly: Poly, stride: Poly) -> bool:
+    quotient = poly.exact_quotient(stride)
+    return quotient is not None and quotient != ONE
+
+
+def _starts_before(expression: Poly, stride: Poly, extent: Poly) -> bool:
+    """Whether the index starts one tile early (`W - BLOCK + arange`), so that it ends where it should."""
+    early = -(stride * extent)
+    return bool(early.terms) and early.constant is None and _contains(expression, early)
+
+
+def _steps(
+    expression: Poly, stride: Poly, extent: Poly, constexprs: frozenset[str], coarser: list[Poly]
+) -> tuple[Poly, ...]:
+    """The terms of an address that move along an axis by whole tiles, in tiles.
+
+    A term that also moves along a coarser axis belongs to that one: `(row * W + column)` with rows of
+    one tile's width.
+    """
+    found: list[Poly] = []
+    for monomial, factor in expression.terms.items():
+        term = Poly({monomial: factor})
+        if not monomial or visible_aranges(term):
+            continue
+        if any(term.exact_quotient(other) is not None for other in coarser):
+            continue
+        along = term.exact_quotient(stride)
+        tiles = along.exact_quotient(extent) if along is not None else None
+        if tiles is None or (extent.constant is None and tiles.exact_quotient(extent) is not None):
+            continue
+        if _is_counter(tiles, constexprs):
+            found.append(tiles)
+    return tuple(found)
+
+
+def _is_counter(tiles: Poly, constexprs: frozenset[str]) -> bool:
+    """Whether an expression counts tiles: program ids and iterations, times compile-time numbers."""
+    if not any(atom.kind in _COUNTERS for atom in tiles.closure):
+        return False
+    for atom in tiles.surface:
+        if atom.kind == "param" and atom.args[0] not in constexprs:
+            return False
+        if atom.kind in ("load", "data", "unknown"):
+            return False
+    return True
+
+
+# --- guards -----------------------------------------------------------------------------------------
+def conditions_of(access: Access) -> Iterator[Formula]:
+    """Everything that holds where the access happens."""
+    if access.mask is not None and access.mask.formula is not None:
+        yield from access.mask.formula.conjuncts()
+    for condition in access.conditions:
+        yield from condition.conjuncts()
+
+
+def report(axis: Axis, access: Access) -> AxisReport:
+    """What bounds one axis of an access."""
+    if access.mask_unknown:
+        return AxisReport(axis, Proof.UNKNOWN, loops=access.loops)
+    partial: Guard | None = None
+    unclear = False
+    for formula in conditions_of(access):
+        guard = guard_on(axis, formula)
+        if guard is not None:
+            if guard.complete:
+                return AxisReport(axis, Proof.YES, guard, loops=access.loops)
+            partial = partial or guard
+            continue
+        unclear = unclear or _might_bound(axis, formula)
+    if unclear:
+        return AxisReport(axis, Proof.UNKNOWN, partial=partial, loops=access.loops)
+    return AxisReport(axis, Proof.NO, partial=partial, loops=access.loops)
+
+
+def guard_on(axis: Axis, formula: Formula) -> Guard | None:
+    """The upper limit that a condition puts on an axis, if it is linear in it."""
+    if formula.kind == "eq":
+        if axis.arange in formula.poly.surface:
+            return Guard(formula, formula.poly, ())
+        return None
+    if formula.kind != "ge" or axis.arange not in formula.poly.surface:
+        return None
+    slope = formula.poly.coefficient(axis.arange)
+    if not slope.terms or any(factor > 0 for factor in slope.terms.values()):
+        return None
+    scale = -slope
+    rest = formula.poly + scale * Poly.of(axis.arange)
+    missing = []
+    for step in axis.steps:
+        wanted = scale * step * axis.extent
+        if _contains(rest, -wanted):
+            rest = rest + wanted
+        else:
+            missing.append(step)
+    limit = rest + ONE
+    if limit == scale * axis.extent:
+        missing = []  # a limit at the tile's own width says that rows are one tile wide
+    if missing and not _is_plain_limit(limit):
+        missing = []  # the rest of the index may be folded into the limit
+    return Guard(formula, limit, tuple(missing))
+
+
+def _contains(poly: Poly, part: Poly) -> bool:
+    return all(poly.terms.get(monomial) == factor for monomial, factor in part.terms.items())
+
+
+def _is_plain_limit(limit: Poly) -> bool:
+    """Whether a limit is made of parameters and constants alone."""
+    return all(atom.kind == "param" for atom in limit.closure)
+
+
+def _might_bound(axis: Axis, formula: Formula) -> bool:
+    """Whether a condition of another form could bound the axis: silence is right then."""
+    if formula.kind == "ne":
+        return False
+    if formula.kind == "ge":
+        if axis.arange in formula.poly.surface:
+            return False  # a lower limit
+        if axis.arange in visible_aranges(formula.poly) or axis.arange in formula.poly.closure:
+            return True
+        return _admits_full_tiles_only(axis, formula.poly)
+    if formula.kind == "eq":
+        return any(step.closure & formula.closure for step in axis.steps)
+    atoms = formula.closure
+    if axis.arange in atoms or any(_same_range(axis.arange, atom) for atom in atoms if atom.kind == "arange"):
+        return True
+    return any(step.closure & {a for a in atoms if a.kind in _COUNTERS} for step in axis.steps)
+
+
+def _same_range(one: Atom, two: Atom) -> bool:
+    return bool(one.args[:2] == two.args[:2])
+
+
+def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
+    """Whether `poly >= 0` says that the whole tile is inside: `start + BLOCK <= n`, `i < n // BLOCK`."""
+    for step in axis.steps:
+        counters = {atom for atom in step.closure if atom.kind in _COUNTERS}
+        if not counters & poly.closure:
+            continue
+        if any(atom.kind == "floordiv" and atom.args[1] == axis.extent for atom in poly.closure - step.closure):
+            return True
+        if any(factor < 0 for monomial, factor in poly.terms.items() if Poly({monomial: 1}) == axis.extent):
+            return True
+        extent, constant = axis.extent.integer, poly.terms.get((), 0)
+        if extent is not None and isinstance(constant, int) and constant <= -extent:
+            return True
+        if any(atom.kind in ("load", "either", "unknown", "carried", "left", "min", "data") for atom in poly.surface - step.closure):
+            return axis.extent not in (_multiple(poly, step), ZERO)
+    return False
+
+
+def _multiple(poly: Poly, step: Poly) -> Poly:
+    """The factor by which a condition scales a step: the extent for conditions on elements."""
+    atom = step.atom
+    return -poly.coefficient(atom) if atom is not None and atom in poly.surface else ZERO
+
+
+# --- limits seen elsewhere --------------------------------------------------------------------------
+def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting]:
+    """Limits that other accesses and other masks of the kernel put on the same index."""
+    found: list[Sighting] = []
+    for access in trace.accesses:
+        if access is not besides and access.mask is not None and access.mask.formula is not None:
+            for formula in access.mask.formula.conjuncts():
+                limit = _limit_along(axis, formula)
+                if limit is not None:
+                    found.append(Sighting(limit, access.where, access))
+    for assignment in trace.assignments:
+        formula = getattr(assignment.value, "formula", None)
+        if isinstance(formula, Formula):
+            for part in formula.conjuncts():
+                limit = _limit_along(axis, part)
+                if limit is not None:
+                    found.append(Sighting(limit, assignment.where, None))
+    return found
+
+
+def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
+    """The limit a condition puts on the same index, wherever the axis stands in its tile."""
+    if formula.kind != "ge":
+        return None
+    for atom in formula.poly.surface:
+        if atom.kind == "arange" and _same_range(atom, axis.arange):
+            twin = Axis(atom, axis.extent, axis.stride, axis.steps)
+            guard = guard_on(twin, formula)
+            if guard is not None and guard.complete and guard.limit != axis.extent and _is_plain_limit(guard.limit):
+                return guard.limit
+    return None
+
+
+# --- tails ------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Tail:
+    """Whether the last tile of an axis can hang over, and of which size.
+
+    `ragged` YES: the number of tiles is rounded up from `size`, which nothing makes a multiple.
+    `stepped` says that tiles are certainly counted along a longer axis, not one tile per row.
+    """
+
+    ragged: Proof
+    size: Poly | None = None
+    stepped: bool = False
+
+
+def tail_of(axis: Axis, access_loops: tuple[Loop, ...], launch: Launch | None, facts: Iterable[Formula]) -> Tail:
+    """The tail of a stepped axis at one launch (None: as the kernel alone shows it)."""
+    facts = tuple(facts)
+    extent = launch.on_host(axis.extent) if launch is not None else axis.extent
+    tails = [_step_tail(step, axis.extent, extent, access_loops, launch, facts) for step in axis.steps]
+    stepped = any(tail.stepped for tail in tails)
+    for wanted in (Proof.YES, Proof.UNKNOWN):
+        for tail in tails:
+            if tail.ragged is wanted:
+                return Tail(wanted, tail.size, stepped)
+    return Tail(Proof.NO, None, stepped)
+
+
+def _step_tail(
+    step: Poly, kernel_extent: Poly, extent: Poly, loops: tuple[Loop, ...], launch: Launch | None, facts: tuple[Formula, ...]
+) -> Tail:
+    places: list[Poly] = [step]
+    for loop in loops:
+        if loop.trip not in step.closure:
+            continue
+        if loop.step.exact_quotient(kernel_extent) is not None and kernel_extent != ONE:
+            return _loop_tail(loop, extent, launch, facts)
+        places += [loop.stop, loop.start]
+    if launch is not None:
+        places = [launch.on_host(poly) for poly in places]
+        places += _grid_polys(step, launch)
+    sizes: list[Poly] = []
+    exact = False
+    for poly in places:
+        for atom in poly.closure:
+            if atom.kind not in ("cdiv", "floordiv") or not _same_extent(atom.args[1], extent, kernel_extent):
+                continue
+            if atom.kind == "floordiv" or _leaves_last_tile_out(poly, atom):
+                exact = True
+            else:
+                sizes.append(atom.args[0])
+    for size in sizes:
+        if divides(extent, size, facts) is not Proof.YES:
+            return Tail(Proof.YES, size, stepped=True)
+    if sizes or exact:
+        return Tail(Proof.NO, sizes[0] if sizes else None, stepped=True)
+    if launch is not None and launch.grid is not None and all(_is_row_count(poly) for poly in _grid_polys(step, launch)):
+        return Tail(Proof.NO)
+    return Tail(Proof.UNKNOWN)
+
+
+def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:
+    """Whether a loop runs over all tiles but the last: `range(cdiv(n, BLOCK) - 1)`."""
+    constant = poly.terms.get((), 0)
+    return tiles in poly.surface and poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0
+
+
+def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[Formula, ...]) -> Tail:
+    """The tail of `for k in range(start, stop, BLOCK)`."""
+    size = loop.stop - loop.start
+    if launch is not None:
+        size = launch.on_host(size)
+    answer = divides(extent, size, facts)
+    if answer is Proof.YES:
+        return Tail(Proof.NO, size, stepped=True)
+    if launch is None or answer is Proof.NO:
+        return Tail(Proof.YES if answer is Proof.NO else Proof.UNKNOWN, size, stepped=True)
+    unclear = ("either", "load", "unknown", "carried", "left", "min", "pid", "trip", "pow", "lshift", "pow2ceil")
+    plain = all(atom.kind not in unclear for atom in size.closure)
+    return Tail(Proof.YES if plain else Proof.UNKNOWN, size, stepped=True)
+
+
+def _grid_polys(step: Poly, launch: Launch) -> list[Poly]:
+    """The grid sizes that a step counts through."""
+    axes = {atom.args[0] for atom in step.closure if atom.kind == "pid"}
+    grid = launch.grid or ()
+    return [grid[axis] for axis in sorted(a for a in axes if isinstance(a, int)) if axis < len(grid)]
+
+
+def _is_row_count(poly: Poly) -> bool:
+    """Whether a grid size counts rows rather than tiles: no rounded quotient, nothing unknown."""
+    return all(atom.kind not in ("cdiv", "floordiv", "unknown", "either", "call") for atom in poly.closure)
+
+
+def _same_extent(divisor: Poly, extent: Poly, kernel_extent: Poly) -> bool:
+    return divisor in (extent, kernel_extent)

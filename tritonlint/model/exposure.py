@@ -1,0 +1,278 @@
+"""Accesses that can pass the end of their tensor, with what shows it: a launch, or a twin's mask.
+
+An exposure is a fact and its evidence. How loudly to speak of it is for the rules to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.bounds import (
+    Axis,
+    Guard,
+    Sighting,
+    Tail,
+    axes_of,
+    conditions_of,
+    offset_of,
+    report,
+    sightings,
+    tail_of,
+)
+from tritonlint.model.facts import possible_values
+from tritonlint.model.kernel import launches_of
+from tritonlint.model.logic import Formula
+from tritonlint.model.proof import Proof
+from tritonlint.model.records import Access, Trace
+from tritonlint.model.symbolic import Atom, Poly
+
+if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
+    from tritonlint.model.launch import Launch
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """One axis of one access that nothing bounds.
+
+    `kind` is `open` (no limit), `index` (the limit is on another index than the address uses),
+    `extent` (the limit belongs to another axis) or `sentinel` (a loaded index whose bad value is
+    tested elsewhere). `tail` is what the launch shows, `sibling` the limit used elsewhere,
+    `launch` the launch that shows it, `flag` the condition that was meant to make the tile whole.
+    """
+
+    kind: str
+    access: Access
+    axis: Axis | None
+    base: str | None
+    trace: Trace
+    tail: Tail
+    launch: Launch | None = None
+    sibling: Sighting | None = None
+    guard: Guard | None = None
+    flag: Formula | None = None
+    hinted: bool = False
+
+    @property
+    def masked(self) -> bool:
+        """Whether the access has a mask at all."""
+        return self.access.mask is not None
+
+
+def exposures(kernel: Kernel) -> Iterator[Exposure]:
+    """Every exposed axis of the accesses in a kernel's own body, in every context."""
+    for trace in kernel.traces:
+        launches = launches_of(trace.root)
+        for access in trace.accesses:
+            if kernel.mine(access.where):
+                yield from _of_access(access, trace, launches)
+
+
+def base_of(address: Poly, trace: Trace, launches: tuple[Launch, ...]) -> str | None:
+    """The pointer parameter an address starts from."""
+    names = [
+        str(monomial[0].args[0])
+        for monomial, factor in address.terms.items()
+        if factor == 1 and len(monomial) == 1 and monomial[0].kind == "param"
+    ]
+    if len(names) > 1:
+        sure = [n for n in names if any((t := launch.tensor(n)) is not None and t.sure for launch in launches)]
+        names = sure or [name for name in names if name not in trace.scalars] or names
+        order = {parameter.name: i for i, parameter in enumerate(trace.root.parameters)}
+        names.sort(key=lambda name: order.get(name, 0))
+    return names[0] if names else None
+
+
+def constexprs_of(trace: Trace) -> frozenset[str]:
+    """The compile-time parameters of a trace's root."""
+    return frozenset(p.name for p in trace.root.parameters if p.is_constexpr)
+
+
+def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Exposure]:
+    base = base_of(access.address.poly, trace, launches)
+    offset = offset_of(access.address.poly, base)
+    axes, _ = axes_of(offset, constexprs_of(trace))
+    live = [launch for launch in launches if not _is_dead(access, launch)]
+    if launches and not live:
+        return
+    for axis in axes:
+        result = report(axis, access)
+        if result.bounded is Proof.NO:
+            exposure = _exposed(axis, access, base, trace, tuple(live), result.partial)
+            if exposure is not None:
+                yield exposure
+        elif result.guard is not None:
+            swapped = _swapped_limit(axis, result.guard, axes, access, base, trace)
+            if swapped is not None:
+                yield swapped
+    yield from _sentinels(access, base, offset, trace)
+
+
+def _is_dead(access: Access, launch: Launch) -> bool:
+    """Whether a launch's compile-time arguments cut the access away."""
+    return any(launch.formula_on_host(condition).known is False for condition in access.conditions)
+
+
+def _exposed(
+    axis: Axis, access: Access, base: str | None, trace: Trace, launches: tuple[Launch, ...], partial: Guard | None
+) -> Exposure | None:
+    kind = "index" if partial is not None else "open"
+    flags = _flags(access, trace)
+    twins = sightings(trace, axis, access)
+    flag = flags[0] if flags and any(s.access is not None and _same_base(s.access, base, trace) for s in twins) else None
+    verdicts: list[tuple[Launch | None, Tail]] = []
+    for launch in launches:
+        if flag is not None and not _is_decided(launch.formula_on_host(flag)):
+            continue
+        verdicts.append((launch, _tail_at(axis, access, base, trace, launch)))
+    if not launches and flag is None:
+        facts = (*trace.facts, *conditions_of(access))
+        verdicts.append((None, tail_of(axis, access.loops, None, facts) if axis.steps else Tail(Proof.UNKNOWN)))
+    open_ends = [(launch, tail) for launch, tail in verdicts if tail.ragged is not Proof.NO]
+    if not open_ends:
+        return None
+    launch, tail = next(((la, t) for la, t in open_ends if t.ragged is Proof.YES), open_ends[0])
+    sibling = twins[0] if twins and flag is None else None
+    if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
+        sibling = None
+    if sibling is not None and tail.ragged is Proof.UNKNOWN and _is_fresh(base, launch):
+        sibling = None
+    hinted = launch is None and _has_idle_size(trace)
+    return Exposure(kind, access, axis, base, trace, tail, launch, sibling, partial, flag, hinted)
+
+
+def _tail_at(axis: Axis, access: Access, base: str | None, trace: Trace, launch: Launch) -> Tail:
+    if base is not None and _holds_whole_tiles(axis, base, launch):
+        return Tail(Proof.NO)
+    facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
+    if axis.steps:
+        return tail_of(axis, access.loops, launch, facts)
+    return _whole_tail(launch.on_host(axis.extent), facts)
+
+
+def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
+    """The tail of a tile as wide as its tensor: ragged if the width was rounded up for it."""
+    if extent.constant is not None:
+        return Tail(Proof.NO)
+    size = _rounded_size(extent)
+    if size is not None:
+        values = possible_values(size, facts)
+        if values is not None and all(value > 0 and value & (value - 1) == 0 for value in values):
+            return Tail(Proof.NO, size)
+        return Tail(Proof.YES, size)
+    if all(atom.kind in ("dim", "hostparam", "numel") for atom in extent.closure):
+        return Tail(Proof.NO)
+    return Tail(Proof.UNKNOWN)
+
+
+def _rounded_size(extent: Poly) -> Poly | None:
+    """The width that was rounded up to a power of two, perhaps with a floor."""
+    atom = extent.atom
+    if atom is not None and atom.kind == "max":
+        inner = [item.atom for item in atom.args[0] if item.constant is None]
+        atom = inner[0] if len(inner) == 1 else None
+    return atom.args[0] if atom is not None and atom.kind == "pow2ceil" else None
+
+
+def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
+    """Whether the tensor was allocated in whole tiles of this axis."""
+    tensor = launch.tensor(base)
+    if tensor is None or tensor.dims is None or tensor.origin != "fresh":
+        return False
+    extent = launch.on_host(axis.extent)
+    dims = tensor.dims if axis.stride.constant is None else tensor.dims[-1:] if not axis.steps else tensor.dims
+    return any(dim.exact_quotient(extent) is not None or _is_multiple(dim, extent) for dim in dims)
+
+
+def _is_multiple(dim: Poly, extent: Poly) -> bool:
+    """Whether a size was rounded up to a multiple of the extent (or of a multiple of it)."""
+    number = extent.integer
+    if number is None or dim.constant is not None:
+        return False
+    return bool(dim.terms) and all(isinstance(f, int) and f % number == 0 for f in dim.terms.values())
+
+
+# --- flags ------------------------------------------------------------------------------------------
+def _flags(access: Access, trace: Trace) -> list[Formula]:
+    """Enclosing conditions on compile-time parameters alone: `if EVEN_K`."""
+    static = constexprs_of(trace)
+    found = []
+    for condition in access.conditions:
+        for part in condition.conjuncts():
+            atoms = [atom for atom in part.closure if atom.kind != "truth"]
+            if atoms and all(atom.kind == "param" and atom.args[0] in static for atom in atoms if atom.kind == "param") and all(
+                atom.kind in ("param", "either", "flag") for atom in atoms
+            ):
+                found.append(part)
+    return found
+
+
+def _is_decided(formula: Formula) -> bool:
+    """Whether a flag, seen from the host, is a condition on sizes."""
+    if formula.known is not None:
+        return False  # set by hand, where the host has made sure of it
+    return formula.kind in ("eq", "ge", "and") and all(atom.kind not in ("param", "unknown", "either") for atom in formula.closure)
+
+
+def _same_base(access: Access, base: str | None, trace: Trace) -> bool:
+    return base is None or Atom("param", base) in access.address.poly.surface
+
+
+# --- twins ------------------------------------------------------------------------------------------
+def _is_own_pitch(axis: Axis, trace: Trace, sibling: Sighting) -> bool:
+    """Whether the address lies in rows of exactly one tile, as a scratch buffer does."""
+    return bool(axis.steps) and axis.stride.constant is not None and sibling.limit == axis.extent
+
+
+def _is_fresh(base: str | None, launch: Launch | None) -> bool:
+    tensor = launch.tensor(base) if launch is not None and base is not None else None
+    return tensor is not None and tensor.origin == "fresh"
+
+
+def _has_idle_size(trace: Trace) -> bool:
+    """Whether a runtime parameter of the kernel is never read: the size that a mask would have used."""
+    import ast
+
+    read = {node.id for node in ast.walk(trace.root.node) if isinstance(node, ast.Name)}
+    return any(p.name not in read and not p.is_constexpr for p in trace.root.parameters)
+
+
+def _swapped_limit(
+    axis: Axis, guard: Guard, axes: list[Axis], access: Access, base: str | None, trace: Trace
+) -> Exposure | None:
+    """A complete guard whose limit is another axis' limit, where every other access uses the right one."""
+    others = [s for s in sightings(trace, axis, access) if s.access is not None]
+    usual = {s.limit for s in others}
+    if len(usual) != 1 or guard.limit in usual:
+        return None
+    for other in axes:
+        if other.key != axis.key:
+            theirs = {s.limit for s in sightings(trace, other, access) if s.access is not None}
+            if theirs == {guard.limit}:
+                return Exposure("extent", access, axis, base, trace, Tail(Proof.UNKNOWN), None, others[0], guard)
+    return None
+
+
+# --- sentinels --------------------------------------------------------------------------------------
+def _sentinels(access: Access, base: str | None, offset: Poly, trace: Trace) -> Iterator[Exposure]:
+    """A loaded index that the kernel itself compares with a sentinel, used without that test."""
+    indices = {atom for monomial in offset.terms for atom in monomial if atom.kind == "load"}
+    if not indices or access.mask_unknown:
+        return
+    held = frozenset().union(*(formula.closure for formula in conditions_of(access)))
+    for comparison in trace.comparisons:
+        atom = comparison.left.poly.atom
+        if atom in indices and atom not in held and _is_sentinel_test(comparison.operator, comparison.right.poly, trace):
+            sibling = Sighting(comparison.right.poly, comparison.where, None)
+            yield Exposure("sentinel", access, None, base, trace, Tail(Proof.YES), None, sibling)
+            return
+
+
+def _is_sentinel_test(operator: str, other: Poly, trace: Trace) -> bool:
+    number = other.constant
+    if number is not None:
+        return (operator in ("Eq", "NotEq") and number < 0) or (operator in ("GtE", "Lt") and number == 0)
+    atom = other.atom
+    return operator in ("Eq", "NotEq") and atom is not None and atom.kind == "param"
