@@ -33,8 +33,8 @@ def binary(operator: ast.operator, left: Number, right: Number, data: Atom) -> N
     static = left.static and right.static
     deps = left.deps | right.deps
     loads = left.loads | right.loads
-    if kind in (ast.BitAnd, ast.BitOr, ast.BitXor) and left.formula is not None and right.formula is not None:
-        formula = _combined(kind, left.formula, right.formula)
+    if kind in (ast.BitAnd, ast.BitOr, ast.BitXor) and _are_conditions(left, right):
+        formula = _combined(kind, as_condition(left), as_condition(right))
         return replace(truth(formula, shape, static=static, deps=deps), loads=loads)
     dtype = promote(left.dtype, right.dtype, division=kind in (ast.Div, ast.Mod))
     if kind in (ast.FloorDiv, ast.Mod) and not (left.dtype.is_float or right.dtype.is_float):
@@ -98,6 +98,14 @@ def _folded(kind: type[ast.operator], left: symbolic.Number, right: symbolic.Num
     except (ZeroDivisionError, OverflowError):
         return None
     return None
+
+
+def _are_conditions(left: Number, right: Number) -> bool:
+    """Whether `&` and its like join conditions: one side is, the other may be (a loaded mask)."""
+    if left.formula is None and right.formula is None:
+        return left.dtype == BOOL and right.dtype == BOOL
+    other = right if left.formula is not None else left
+    return other.formula is not None or other.poly.constant is None
 
 
 def _combined(kind: type[ast.operator], left: Formula, right: Formula) -> Formula:

@@ -395,6 +395,8 @@ def _step_tail(
                 sizes.append(atom.args[0])
     for size in sizes:
         if divides(extent, size, facts) is not Proof.YES:
+            if is_configured(size):
+                return Tail(Proof.UNKNOWN, size)
             return Tail(Proof.YES, size, stepped=True)
     if sizes or exact:
         return Tail(Proof.NO, sizes[0] if sizes else None, stepped=True)
@@ -412,6 +414,8 @@ def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:
 def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[Formula, ...]) -> Tail:
     """The tail of `for k in range(start, stop, BLOCK)`."""
     size = loop.stop - loop.start
+    if any(isinstance(factor, int) and factor < 0 for factor in loop.step.terms.values()):
+        size = -size
     if launch is not None:
         size = launch.on_host(size)
     answer = divides(extent, size, facts)
@@ -420,8 +424,16 @@ def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[For
     if launch is None or answer is Proof.NO:
         return Tail(Proof.YES if answer is Proof.NO else Proof.UNKNOWN, size, stepped=True)
     unclear = ("either", "load", "unknown", "carried", "left", "min", "pid", "trip", "pow", "lshift", "pow2ceil")
-    plain = all(atom.kind not in unclear for atom in size.closure)
+    plain = all(atom.kind not in unclear for atom in size.closure) and not is_configured(size)
     return Tail(Proof.YES if plain else Proof.UNKNOWN, size, stepped=True)
+
+
+def is_configured(size: Poly) -> bool:
+    """Whether a size is a setting (a defaulted argument, an attribute) and no tensor's size."""
+    atoms = size.closure
+    return any(atom.kind == "config" for atom in atoms) and not any(
+        atom.kind in ("dim", "numel", "len", "item", "extreme") for atom in atoms
+    )
 
 
 def _grid_polys(step: Poly, launch: Launch) -> list[Poly]:

@@ -108,6 +108,7 @@ class DeviceEvaluator(Evaluator):
         self.scope.names.update(parameters)
         self.trace = Trace(root)
         self.pointers = pointers
+        self.constexprs = frozenset(p.name for p in root.parameters if p.is_constexpr)
         self.loops: list[Loop] = []
         self.calls: tuple[CallSite, ...] = ()
         self.definitions: dict[str, Where] = {}
@@ -258,6 +259,7 @@ class DeviceEvaluator(Evaluator):
             for monomial, factor in address.terms.items()
             if factor == 1 and len(monomial) == 1 and monomial[0].kind == "param"
         ]
+        names = [name for name in names if name not in self.constexprs]
         sure = [name for name in names if name in self.pointers]
         if len(sure) == 1:
             return str(sure[0])
@@ -392,7 +394,8 @@ class DeviceEvaluator(Evaluator):
         return Unknown(deps)
 
     def _builtin(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
-        args = [_settled(arg) for arg in args]
+        if name not in ("load", "store") and name not in _ATOMICS:
+            args = [_settled(arg) for arg in args]  # a mask that may be None must stay a choice
         handler = _HANDLERS.get(name)
         if handler is not None:
             return handler(self, node, args, keywords)
@@ -462,11 +465,6 @@ class DeviceEvaluator(Evaluator):
                 if parameter.default is None:
                     return None
                 names[parameter.name] = self._default(info, parameter.default)
-            value = names[parameter.name]
-            if isinstance(value, Number) and value.static and not parameter.is_constexpr:
-                names[parameter.name] = (
-                    value if value.poly.constant is not None else replace(value, static=False)
-                )
         return names
 
     def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
@@ -522,7 +520,7 @@ class DeviceEvaluator(Evaluator):
 
     def _tile(self, node: ast.AST, what: str, extent: Poly, value: Number) -> None:
         if self.recording:
-            self.trace.tiles.append(TileShape(self.where(node), what, extent, value, tuple(self.loops)))
+            self.trace.tiles.append(TileShape(self.where(node), what, extent, value, tuple(self.conditions)))
 
     def _needs_static(self, node: ast.AST, what: str, value: Value) -> None:
         if self.recording:

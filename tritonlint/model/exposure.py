@@ -77,6 +77,7 @@ def base_of(address: Poly, trace: Trace, launches: tuple[Launch, ...]) -> str | 
         for monomial, factor in address.terms.items()
         if factor == 1 and len(monomial) == 1 and monomial[0].kind == "param"
     ]
+    names = [name for name in names if name not in constexprs_of(trace)]
     if len(names) > 1:
         sure = [n for n in names if any((t := launch.tensor(n)) is not None and t.sure for launch in launches)]
         names = sure or [name for name in names if name not in trace.scalars] or names
@@ -119,7 +120,7 @@ def _exposed(
     axis: Axis, access: Access, base: str | None, trace: Trace, launches: tuple[Launch, ...], partial: Guard | None
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
-    flags = _flags(access, trace)
+    flags = _flags(access)
     twins = sightings(trace, axis, access)
     flag = flags[0] if flags and any(s.access is not None and _same_base(s.access, base, trace) for s in twins) else None
     verdicts: list[tuple[Launch | None, Tail]] = []
@@ -144,6 +145,9 @@ def _exposed(
 
 
 def _tail_at(axis: Axis, access: Access, base: str | None, trace: Trace, launch: Launch) -> Tail:
+    extent = launch.on_host(axis.extent).atom
+    if extent is not None and extent.kind == "floordiv":
+        return Tail(Proof.NO)  # `width // count` is a row's width, not a tile's
     if base is not None and _holds_whole_tiles(axis, base, launch):
         return Tail(Proof.NO)
     facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
@@ -195,16 +199,16 @@ def _is_multiple(dim: Poly, extent: Poly) -> bool:
 
 
 # --- flags ------------------------------------------------------------------------------------------
-def _flags(access: Access, trace: Trace) -> list[Formula]:
-    """Enclosing conditions on compile-time parameters alone: `if EVEN_K`."""
-    static = constexprs_of(trace)
+_DYNAMIC = frozenset(("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown", "swizzle_i"))
+_SIZES = frozenset(("dim", "numel", "hostparam", "len", "stride", "mod", "floordiv", "cdiv", "min", "max", "pow2ceil"))
+
+
+def _flags(access: Access) -> list[Formula]:
+    """Enclosing conditions on the kernel's parameters alone: `if EVEN_K`, `if n % BLOCK == 0`."""
     found = []
     for condition in access.conditions:
         for part in condition.conjuncts():
-            atoms = [atom for atom in part.closure if atom.kind != "truth"]
-            if atoms and all(atom.kind == "param" and atom.args[0] in static for atom in atoms if atom.kind == "param") and all(
-                atom.kind in ("param", "either", "flag") for atom in atoms
-            ):
+            if part.closure and not any(atom.kind in _DYNAMIC for atom in part.closure):
                 found.append(part)
     return found
 
@@ -213,7 +217,7 @@ def _is_decided(formula: Formula) -> bool:
     """Whether a flag, seen from the host, is a condition on sizes."""
     if formula.known is not None:
         return False  # set by hand, where the host has made sure of it
-    return formula.kind in ("eq", "ge", "and") and all(atom.kind not in ("param", "unknown", "either") for atom in formula.closure)
+    return formula.kind in ("eq", "ge", "and") and all(atom.kind in _SIZES for atom in formula.closure)
 
 
 def _same_base(access: Access, base: str | None, trace: Trace) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence as Items
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tritonlint.model import symbolic
-from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, named
+from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
 from tritonlint.model.evaluator import Evaluator
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.logic import Formula, both, equal, opaque
@@ -51,7 +52,7 @@ from tritonlint.model.values import (
 )
 
 if TYPE_CHECKING:
-    from tritonlint.model.module import FunctionInfo, Module
+    from tritonlint.model.module import FunctionInfo, Module, Parameter
 
 MAX_ITEMS = 2048
 MAX_DEPTH = 5
@@ -87,18 +88,23 @@ class HostEvaluator(TensorMethods, Evaluator):
         if self.function is None:
             return
         for i, parameter in enumerate(self.function.parameters):
-            self.scope.names[parameter.name] = self._parameter(parameter.name, parameter.node.annotation, i)
+            self.scope.names[parameter.name] = self._parameter(parameter, i)
         arguments = self.function.node.args
         for extra in (arguments.vararg, arguments.kwarg):
             if extra is not None:
                 self.scope.names[extra.arg] = Unknown()
         self.run(self.function.node.body)
 
-    def _parameter(self, name: str, annotation: ast.expr | None, position: int) -> Value:
+    def _parameter(self, parameter: Parameter, position: int) -> Value:
         assert self.function is not None
+        name, annotation = parameter.name, parameter.node.annotation
         if position == 0 and self.function.class_node is not None and name in ("self", "cls"):
             return Instance("self", self.function.class_node.name)
         words = ast.unparse(annotation) if annotation is not None else ""
+        default = parameter.default
+        if isinstance(default, ast.Constant) and isinstance(default.value, int | float):
+            dtype = "int64" if isinstance(default.value, int) else "fp32"
+            return Number(Poly.of(Atom("config", name)), DType(dtype))
         if words in ("int", "float", "bool"):
             return Number(Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE)
         return Tensor(name, sure="Tensor" in words or "tensor" in words)
@@ -562,13 +568,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(value, LambdaValue | FunctionValue):
             value = self.with_meta(value, arguments)
         if isinstance(value, Sequence) and value.exact:
+            numbers = [self.as_number(item) for item in value.items]
             return tuple(
-                item.poly
-                if isinstance(item, Number)
-                else Poly.of(Atom("hostparam", item.key))
-                if isinstance(item, Tensor)
-                else Poly.of(Atom("unknown", i, id(item)))
-                for i, item in enumerate(value.items)
+                number.poly if number is not None else Poly.of(Atom("unknown", "grid", i))
+                for i, number in enumerate(numbers)
             )
         return None
 
@@ -649,11 +652,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(value, Number):
             return value
         if isinstance(value, Tensor) and not value.sure:
-            return Number(Poly.of(Atom("hostparam", value.key)))
+            return Number(Poly.of(Atom("config" if "." in value.key else "hostparam", value.key)))
         if isinstance(value, Choice):
             return next((option for option in value.options if isinstance(option, Number)), None)
         if isinstance(value, Unknown):
-            return Number(Poly.of(Atom("unknown", frozenset(value.deps))), deps=value.deps)
+            return Number(Poly.of(Atom("unknown", next(_UNIQUE))), deps=value.deps)
         return None
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
@@ -815,6 +818,17 @@ class HostEvaluator(TensorMethods, Evaluator):
         name = source.key if isinstance(source, Tensor) else "items"
         return Number(Poly.of(Atom("extreme", "sum", name)))
 
+    def _prod(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        source = args[0] if args else UNKNOWN_VALUE
+        if isinstance(source, Sequence) and source.exact:
+            total = ONE
+            for number in self.numbers(source.items):
+                total = total * number.poly
+            return Number(total)
+        if isinstance(source, SizesOf):
+            return Number(source.tensor.size)
+        return Number(Poly.of(Atom("product of", source.key if isinstance(source, Tensor) else next(_UNIQUE))))
+
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         return args[0] if args else UNKNOWN_VALUE
 
@@ -857,6 +871,7 @@ def _negated_ceiling(left: Poly, right: Poly) -> Poly | None:
     return None
 
 
+_UNIQUE = itertools.count()
 _NO_ARGS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 _H = HostEvaluator
 Handler = Callable[[HostEvaluator, ast.Call, list[Value], Arguments], Value]
@@ -887,6 +902,6 @@ _CALLS: dict[str, Handler] = {
     "importlib.import_module": _H._import_module,
     "os.environ.get": _H._environment,
     "os.getenv": _H._environment,
-    "math.prod": _H._sum,
+    "math.prod": _H._prod,
 }
-_ = (ONE, _OPTIONS)
+_ = _OPTIONS

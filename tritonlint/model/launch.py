@@ -54,7 +54,8 @@ class Launch:
             if isinstance(argument.value, Number):
                 found[Atom("param", name)] = argument.value.poly
             elif isinstance(argument.value, Tensor) and not argument.value.sure:
-                found[Atom("param", name)] = Poly.of(Atom("hostparam", argument.value.key))
+                kind = "config" if "." in argument.value.key else "hostparam"
+                found[Atom("param", name)] = Poly.of(Atom(kind, argument.value.key))
         return found
 
     def on_host(self, poly: Poly) -> Poly:

@@ -125,6 +125,7 @@ class Module:
         self.project = project
         self.file = file
         self.dotted = dotted
+        self.policy = project.policy
         self._scope: Scope | None = None
         self._evaluated = False
         self._star_imports: list[tuple[str, int]] = []
@@ -141,6 +142,15 @@ class Module:
             isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(a.name == "annotations" for a in node.names)
             for node in self.source.tree.body
         )
+
+    @cached_property
+    def takes_any_extent(self) -> bool:
+        """Whether the file is for a compiler that takes extents that are no powers of two.
+
+        Triton for Ascend, Cambricon and Kunlunxin does; packages keep such kernels in folders of those names.
+        """
+        words = set(re.split(r"[^a-z0-9]+", self.source.path.lower().replace("_", "/")))
+        return bool(words & {"ascend", "npu", "cambricon", "mlu", "kunlunxin"}) or "torch_npu" in self.source.text
 
     @cached_property
     def functions(self) -> tuple[FunctionInfo, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.model.module import FunctionInfo, Module
+from tritonlint.policy import Policy
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def package_top(file: Path) -> Path | None:
 class Project:
     """The files under one root, and what has been learned of them."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, policy: Policy | None = None) -> None:
         self.root = root.absolute()
+        self.policy = policy or Policy()
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}

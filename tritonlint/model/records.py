@@ -146,7 +146,7 @@ class TileShape:
     what: str
     extent: Poly
     value: Number
-    loops: tuple[Loop, ...]
+    conditions: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)

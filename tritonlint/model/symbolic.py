@@ -484,11 +484,25 @@ def _factor(text: str) -> str:
     return f"({text})" if " " in text and not text.endswith(")") else text
 
 
+def _name_in(args: tuple[Any, ...]) -> str:
+    """The variable an unknown value was held in, from where it was joined."""
+    last = args[-1]
+    while isinstance(last, tuple) and last:
+        last = last[-1]
+    if isinstance(last, Atom):
+        return _name_in(last.args)
+    return last if isinstance(last, str) else "..."
+
+
 def show_atom(atom: Atom) -> str:
     """An atom as one would write it, for messages."""
     kind, args = atom.kind, atom.args
-    if kind in ("param", "name", "global", "hostparam"):
+    if kind in ("param", "name", "hostparam"):
         return str(args[-1])
+    if kind == "config":
+        return str(args[0])
+    if kind in ("either", "carried", "left"):
+        return _name_in(args)
     if kind == "pid":
         return f"program_id({args[0]})"
     if kind == "programs":

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Related
 from tritonlint.model import Kernel, Place, Proof
-from tritonlint.model.exposure import Exposure
+from tritonlint.model.exposure import Exposure, constexprs_of
 from tritonlint.model.records import Where
+from tritonlint.model.symbolic import Poly
 
 _VERBS = {"load": "reads", "store": "writes"}
 
@@ -23,9 +24,25 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.MEDIUM if exposure.tail.stepped else Confidence.LOW
     if exposure.tail.stepped or exposure.hinted:
         return Confidence.MEDIUM
-    if exposure.launch is None and axis.stride.constant is None:
+    if exposure.launch is None and _is_row_stride(exposure):
         return Confidence.MEDIUM
     return Confidence.LOW
+
+
+def _is_row_stride(exposure: Exposure) -> bool:
+    """Whether the axis walks rows of a tensor (a runtime stride) by program id."""
+    axis = exposure.axis
+    if axis is None or any(atom.kind == "trip" for step in axis.steps for atom in step.closure):
+        return False
+    static = constexprs_of(exposure.trace)
+    return any(atom.kind == "param" and atom.args[0] not in static for atom in axis.stride.surface)
+
+
+def index_of(exposure: Exposure) -> str:
+    """The unbounded index in a few words."""
+    assert exposure.axis is not None
+    text = str(exposure.axis.index)
+    return text if len(text) <= 60 else f"... + {Poly.of(exposure.axis.arange)}"
 
 
 def limit_of(exposure: Exposure) -> str:

@@ -10,7 +10,7 @@ from tritonlint.model import Kernel
 from tritonlint.model.exposure import Exposure, exposures
 from tritonlint.rule import Rule
 
-from tritonlint_rules.memory._wording import confidence_of, limit_of, place_of, related_of, strongest, verb_of
+from tritonlint_rules.memory._wording import confidence_of, index_of, limit_of, place_of, related_of, strongest, verb_of
 
 
 class PartialMask(Rule):
@@ -87,8 +87,8 @@ def _message(exposure: Exposure) -> str:
         return f"{call} does not exclude `{exposure.sibling.limit}`, which the kernel tests for elsewhere, from the loaded index"
     assert exposure.axis is not None
     if exposure.kind == "index":
-        return f"{call} bounds an index within the tile, but the address moves by whole tiles: `{exposure.axis.index}`"
+        return f"{call} bounds an index within the tile, but the address moves by whole tiles: `{index_of(exposure)}`"
     if exposure.kind == "extent":
         assert exposure.guard is not None
-        return f"{call} keeps `{exposure.axis.index}` below `{exposure.guard.limit}`, elsewhere it is kept below {limit_of(exposure)}"
-    return f"{call} leaves `{exposure.axis.index}` unbounded: it {verb_of(exposure)} past {limit_of(exposure)}"
+        return f"{call} keeps `{index_of(exposure)}` below `{exposure.guard.limit}`, elsewhere it is kept below {limit_of(exposure)}"
+    return f"{call} leaves `{index_of(exposure)}` unbounded: it {verb_of(exposure)} past {limit_of(exposure)}"

@@ -10,7 +10,7 @@ from tritonlint.model import Kernel
 from tritonlint.model.exposure import Exposure, exposures
 from tritonlint.rule import Rule
 
-from tritonlint_rules.memory._wording import confidence_of, limit_of, place_of, related_of, strongest, verb_of
+from tritonlint_rules.memory._wording import confidence_of, index_of, limit_of, place_of, related_of, strongest, verb_of
 
 
 class UnmaskedAccess(Rule):
@@ -75,7 +75,7 @@ class UnmaskedAccess(Rule):
             message = f"`tl.{exposure.access.kind}` is unmasked where the launch does not make {limit_of(exposure)} whole tiles of `{exposure.axis.extent}`"
         else:
             message = (
-                f"`tl.{exposure.access.kind}` {verb_of(exposure)} `{exposure.axis.index}` without a mask: "
+                f"`tl.{exposure.access.kind}` {verb_of(exposure)} `{index_of(exposure)}` without a mask: "
                 f"nothing keeps it below {limit_of(exposure)}"
             )
         return self.finding(

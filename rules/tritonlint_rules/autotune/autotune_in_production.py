@@ -1,0 +1,88 @@
+"""TL301."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonlint.finding import Confidence, Finding, Severity
+from tritonlint.model import Module, Place, Proof
+from tritonlint.model.context import is_script
+from tritonlint.model.tunings import Tuning, tunings_of
+from tritonlint.rule import Rule
+
+
+class AutotuneInProduction(Rule):
+    """`@triton.autotune` left on in library code.
+
+    ## What it does
+    Reports a tuner with two or more configurations outside tests, benchmarks, examples and scripts,
+    unless its results are cached (`cache_results=True`), an environment switch gates it, or the
+    project allows tuning in that path. A tuner that is rebuilt on every call is reported with high
+    confidence: it throws its results away.
+
+    ## Why is this bad?
+    Each new key compiles and benchmarks every configuration while a request or a training step
+    waits: 20 configurations and 5 shapes are 100 compilations and 100 benchmarks. Timing decides, so
+    two ranks or two runs can pick different kernels and different rounding.
+
+    ## Example
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.autotune(  # expect: autotune-in-production
+        configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 1024})],
+        key=["n"],
+    )
+    @triton.jit
+    def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = offsets < n
+        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+    ```
+
+    ## Use instead
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = offsets < n
+        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside), mask=inside)
+    ```
+
+    ## Fix safety
+    No fix yet.
+
+    ## References
+    - vllm-project/vllm#37188, flagos-ai/FlagGems#4625, Dao-AILab/flash-attention#2239
+    - `cache_results` exists from Triton 3.4; `TRITON_CACHE_AUTOTUNING=1` does the same from outside
+    """
+
+    code = "TL301"
+    severity = Severity.WARNING
+
+    def check_module(self, module: Module) -> Iterator[Finding]:
+        if is_script(module) or module.policy.allows_tuning(module.file):
+            return
+        for tuning in tunings_of(module):
+            if tuning.several is Proof.NO or tuning.cached or tuning.gated:
+                continue
+            rebuilt = tuning.rebuilt
+            if tuning.several is Proof.UNKNOWN and not rebuilt:
+                continue
+            yield self.finding(
+                Place(module.source, tuning.node, tuning.kernel_name),
+                _message(tuning),
+                confidence=Confidence.HIGH if rebuilt else Confidence.MEDIUM,
+            )
+
+
+def _message(tuning: Tuning) -> str:
+    name = f"`{tuning.kernel_name}`" if tuning.kernel_name else "the kernel"
+    if tuning.rebuilt:
+        return f"the tuner of {name} is rebuilt on every call, so it tunes on every call"
+    count = f"{tuning.count}{'' if tuning.exact else ' or more'} configurations"
+    return f"{name} tunes over {count} at run time, once per new key"

@@ -1,0 +1,95 @@
+"""TL303."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tritonlint.finding import Confidence, Finding, Related, Severity
+from tritonlint.model import Kernel, Place, Proof
+from tritonlint.model.context import is_script
+from tritonlint.model.keys import UnboundedKey, unbounded_keys
+from tritonlint.model.tunings import tunings_of
+from tritonlint.rule import Rule
+
+
+class UnboundedAutotuneKey(Rule):
+    """An autotune key that changes at every call: tokens, batch, cache length, a tensor.
+
+    ## What it does
+    Looks at the values that the launches pass for the parameters named in `key`. Lengths, batch sizes,
+    counts of tokens and quotients of them are reported; the plain sizes of a GEMM (`M`, `N`, `K`) or a
+    number of elements are not. Silent where `autotune-in-production` is: tests, benchmarks, scripts.
+
+    ## Why is this bad?
+    A value that was not seen before tunes again: every configuration is compiled and timed while the
+    request waits. With a cache length in the key that is every generated token.
+
+    ## Example
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.autotune(  # expect: unbounded-autotune-key, autotune-in-production
+        configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 1024})],
+        key=["n"],
+    )
+    @triton.jit
+    def scale_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = offsets < n
+        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) * 2, mask=inside)
+
+    def scale(cache, out, kv_len: int):
+        scale_kernel[lambda meta: (triton.cdiv(kv_len, meta["BLOCK"]),)](cache, out, kv_len)
+    ```
+
+    ## Use instead
+    ```python
+    import triton
+    import triton.language as tl
+
+    @triton.autotune(
+        configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 1024})],
+        key=["bucket"],
+    )
+    @triton.jit
+    def scale_kernel(x_ptr, y_ptr, n, bucket, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        inside = offsets < n
+        tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=inside) * 2, mask=inside)
+
+    def scale(cache, out, kv_len: int):
+        grid = lambda meta: (triton.cdiv(kv_len, meta["BLOCK"]),)
+        scale_kernel[grid](cache, out, kv_len, triton.next_power_of_2(kv_len))
+    ```
+
+    ## Fix safety
+    No fix yet.
+
+    ## References
+    - fla-org/flash-linear-attention#1037, fla-org/flash-linear-attention#1147
+    """
+
+    code = "TL303"
+    severity = Severity.WARNING
+
+    def check(self, kernel: Kernel) -> Iterator[Finding]:
+        if is_script(kernel.module) or kernel.module.policy.allows_tuning(kernel.module.file):
+            return
+        for tuning in tunings_of(kernel.module):
+            if tuning.kernel is None or tuning.kernel.info is not kernel.info or tuning.several is Proof.NO:
+                continue
+            keys = list(unbounded_keys(kernel, tuning))
+            if keys:
+                names = ", ".join(dict.fromkeys(f"`{key.name}`" for key in keys))
+                yield self.finding(
+                    Place(kernel.module.source, tuning.node, kernel.name),
+                    f"the key of `{kernel.name}` holds {names}, {keys[0].reason}: it tunes again at every new value",
+                    confidence=max((key.confidence for key in keys), key=lambda c: Confidence(c).rank),
+                    related=_related(keys),
+                )
+
+
+def _related(keys: list[UnboundedKey]) -> Iterator[Related]:
+    for key in keys:
+        yield Place(key.launch.module.source, key.node).note(f"`{key.name}` is {key.reason} here")

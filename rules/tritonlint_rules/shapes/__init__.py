@@ -1,0 +1,1 @@
+"""TL2xx: the extents of tiles, which Triton wants to be powers of two."""

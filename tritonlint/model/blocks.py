@@ -1,0 +1,120 @@
+"""Block pointer accesses that no boundary check keeps inside the shape they declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.bounds import is_configured
+from tritonlint.model.facts import divides, possible_values
+from tritonlint.model.kernel import launches_of
+from tritonlint.model.logic import Formula
+from tritonlint.model.proof import Proof
+from tritonlint.model.records import BlockAccess, Trace
+from tritonlint.model.symbolic import ZERO, Poly
+
+if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
+    from tritonlint.model.launch import Launch
+
+_DYNAMIC = frozenset(("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown"))
+_UNCLEAR = frozenset(("either", "load", "unknown", "carried", "left", "min", "where"))
+
+
+@dataclass(frozen=True)
+class UncheckedAxis:
+    """An axis of a block pointer access that can hang over its declared size, unchecked.
+
+    `ragged` is YES where a launch shows a size that is no multiple of the block, UNKNOWN where
+    nothing shows that it is one. `sibling` is an access of the same pointer that does check the axis.
+    """
+
+    access: BlockAccess
+    axis: int
+    size: Poly
+    extent: Poly
+    ragged: Proof
+    moves: bool
+    launch: Launch | None
+    sibling: BlockAccess | None
+    trace: Trace
+
+
+def unchecked_axes(kernel: Kernel) -> Iterator[UncheckedAxis]:
+    """Every unchecked axis of the block pointer accesses in a kernel's own body."""
+    for trace in kernel.traces:
+        launches = launches_of(trace.root)
+        for access in trace.block_accesses:
+            if kernel.mine(access.where) and access.checked is not None:
+                yield from _of_access(access, trace, launches)
+
+
+def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[UncheckedAxis]:
+    pointer = access.pointer
+    rank = min(len(pointer.block_shape), len(pointer.shape), len(pointer.offsets))
+    flags = [part for condition in access.conditions for part in condition.conjuncts() if _is_flag(part)]
+    for axis in range(rank):
+        if axis in (access.checked or ()):
+            continue
+        size, extent, offset = pointer.shape[axis], pointer.block_shape[axis], pointer.offsets[axis]
+        moves = any(atom.kind in ("pid", "trip", "either", "load", "carried", "left") for atom in offset.closure)
+        if size == extent or (not moves and offset != ZERO and size == offset + extent):
+            continue
+        sibling = _checking_sibling(access, axis, trace)
+        ragged, launch = _raggedness(access, size, extent, offset, trace, launches)
+        if ragged is Proof.NO or (flags and (sibling is not None or not launches) and ragged is not Proof.YES):
+            continue
+        yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, trace)
+
+
+def _is_flag(part: Formula) -> bool:
+    return bool(part.closure) and not any(atom.kind in _DYNAMIC for atom in part.closure)
+
+
+def _checking_sibling(access: BlockAccess, axis: int, trace: Trace) -> BlockAccess | None:
+    """An access through the same window that checks this axis."""
+    for other in trace.block_accesses:
+        if other is access or other.checked is None or axis not in other.checked:
+            continue
+        same_window = other.pointer.node is access.pointer.node
+        same_size = other.pointer.shape[axis : axis + 1] == access.pointer.shape[axis : axis + 1]
+        if same_window or (same_size and other.pointer.base == access.pointer.base):
+            return other
+    return None
+
+
+def _raggedness(
+    access: BlockAccess, size: Poly, extent: Poly, offset: Poly, trace: Trace, launches: tuple[Launch, ...]
+) -> tuple[Proof, Launch | None]:
+    facts = (*trace.facts, *access.conditions)
+    if not launches:
+        return divides(extent, size, facts).negated(), None
+    unknown = None
+    for launch in launches:
+        conditions = [launch.formula_on_host(fact) for fact in facts]
+        if any(condition.known is False for condition in conditions):
+            continue
+        known = (*launch.facts, *conditions)
+        answer = _at_launch(launch.on_host(size), launch.on_host(extent), offset, known)
+        if answer is Proof.YES:
+            return Proof.YES, launch
+        if answer is Proof.UNKNOWN:
+            unknown = unknown or launch
+    return (Proof.UNKNOWN, unknown) if unknown is not None else (Proof.NO, None)
+
+
+def _at_launch(size: Poly, extent: Poly, offset: Poly, facts: tuple[Formula, ...]) -> Proof:
+    if size == extent:
+        return Proof.NO
+    rounded = extent.atom
+    if rounded is not None and rounded.kind == "pow2ceil" and rounded.args[0] == size:
+        values = possible_values(size, facts)
+        is_power = values is not None and all(v > 0 and v & (v - 1) == 0 for v in values)
+        return Proof.NO if is_power else Proof.YES
+    answer = divides(extent, size, facts)
+    if answer is not Proof.UNKNOWN:
+        return answer.negated()
+    stops = [atom for atom in offset.closure if atom.kind in _UNCLEAR]
+    clear = not stops and not is_configured(size) and all(atom.kind in ("dim", "numel", "hostparam", "len") for atom in size.closure)
+    return Proof.YES if clear and extent.integer is not None else Proof.UNKNOWN

@@ -1,0 +1,68 @@
+"""Autotune keys and the values that launches give them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.finding import Confidence
+from tritonlint.model.tuning import names_in
+from tritonlint.model.values import Tensor
+from tritonlint.model.variability import Variation, rank_of, variation_of
+
+if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.tunings import Tuning
+
+_MEASURED = frozenset(("len", "extreme", "item", "loopvar"))
+
+
+@dataclass(frozen=True)
+class UnboundedKey:
+    """A name in a key, and the launch that shows that its value does not repeat."""
+
+    name: str
+    reason: str
+    confidence: Confidence
+    launch: Launch
+    node: ast.AST
+
+
+def unbounded_keys(kernel: Kernel, tuning: Tuning) -> Iterator[UnboundedKey]:
+    """The names in a tuner's key whose values do not repeat from call to call."""
+    for name in names_in(tuning.tuned.key) or ():
+        for launch in kernel.launches:
+            argument = launch.arguments.get(name)
+            if argument is None:
+                continue
+            if isinstance(argument.value, Tensor) and argument.value.sure:
+                yield UnboundedKey(name, "a tensor", Confidence.HIGH, launch, argument.node)
+                break
+            variation = variation_of(argument, launch)
+            confidence = _confidence(variation, launch) if variation is not None else None
+            if variation is not None and confidence is not None:
+                yield UnboundedKey(name, variation.reason, confidence, launch, argument.node)
+                break
+
+
+def _confidence(variation: Variation, launch: Launch) -> Confidence | None:
+    """How sure it is that a key does not repeat; None for the plain sizes that people tune on.
+
+    The leading axis of a matrix and a number of elements are what `key=["M", "N", "K"]` means to
+    hold. A batch axis in front of two or more others, a length or a quotient is not.
+    """
+    if any(atom.kind in _MEASURED for atom in variation.causes):
+        return Confidence.HIGH
+    if variation.is_quotient and any(atom.kind == "dim" for atom in variation.causes):
+        return Confidence.MEDIUM
+    for atom in variation.causes:
+        if atom.kind in ("hostparam", "config"):
+            return Confidence.MEDIUM
+        if atom.kind == "dim":
+            rank = rank_of(str(atom.args[0]), launch)
+            if (rank is not None and rank >= 3) or variation.confidence is Confidence.MEDIUM:
+                return Confidence.MEDIUM
+    return None

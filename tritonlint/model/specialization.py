@@ -1,0 +1,101 @@
+"""What is fixed at compile time: constexpr parameters with values that vary, and missing ones."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.kernel import Kernel, launches_of
+from tritonlint.model.records import StaticUse, Trace
+from tritonlint.model.values import Number
+from tritonlint.model.variability import Variation, variation_of
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.module import Module, Parameter
+
+
+@dataclass(frozen=True)
+class VaryingConstexpr:
+    """A constexpr parameter, and the launch whose argument for it varies."""
+
+    parameter: Parameter
+    variation: Variation
+    launch: Launch
+    node: ast.AST
+    source_module: Module
+
+    @property
+    def cause(self) -> object:
+        """What parameters with one reason to vary have in common."""
+        return "strides" if self.variation.is_stride else self.variation.causes
+
+
+def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:
+    """Constexpr parameters that launches give varying values and that nothing needs at compile time."""
+    trace = kernel.module.project.trace(kernel.info)
+    needed = needed_at_compile_time(trace)
+    for parameter in kernel.parameters:
+        if not parameter.is_constexpr or parameter.name in needed:
+            continue
+        best: VaryingConstexpr | None = None
+        for launch in kernel.launches:
+            argument = launch.arguments.get(parameter.name)
+            if argument is None or argument.by_default:
+                continue
+            variation = variation_of(argument, launch)
+            if variation is not None and (best is None or variation.confidence.rank > best.variation.confidence.rank):
+                in_kernel = isinstance(argument.node, ast.Lambda) or not _stands_in(argument.node, launch)
+                module = kernel.module if in_kernel else launch.module
+                best = VaryingConstexpr(parameter, variation, launch, argument.node, module)
+        if best is not None:
+            yield best
+
+
+def _stands_in(node: ast.AST, launch: Launch) -> bool:
+    return any(inner is node for inner in ast.walk(launch.node))
+
+
+def needed_at_compile_time(trace: Trace) -> frozenset[str]:
+    """Parameters in tile shapes, `static_range` bounds and other places that need a constant."""
+    names: set[str] = set()
+    for use in trace.static_uses:
+        if isinstance(use.value, Number):
+            names |= {str(a.args[0]) for a in use.value.poly.closure if a.kind == "param"}
+    for tile in trace.tiles:
+        names |= {str(a.args[0]) for a in tile.extent.closure if a.kind == "param"}
+    return frozenset(names)
+
+
+def missing_constexprs(kernel: Kernel) -> Iterator[tuple[StaticUse, Trace]]:
+    """Places in the kernel's own body that need a constant and certainly get a runtime value."""
+    for trace in kernel.traces:
+        if not _is_launched(trace):
+            continue
+        for use in trace.static_uses:
+            if kernel.mine(use.where) and isinstance(use.value, Number) and not use.value.static and _is_runtime(use.value, trace):
+                yield use, trace
+
+
+def _is_launched(trace: Trace) -> bool:
+    """Whether the root is a kernel of its own rather than a helper whose callers were not seen."""
+    if launches_of(trace.root):
+        return True
+    names = {node.attr for node in ast.walk(trace.root.node) if isinstance(node, ast.Attribute)}
+    returns = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(trace.root.node))
+    return "program_id" in names and not returns
+
+
+def _is_runtime(value: Number, trace: Trace) -> bool:
+    """Whether a number is known only when the kernel runs."""
+    if value.poly.constant is not None:
+        return True  # a literal held in a plain local, which Triton makes a tensor
+    static = {p.name for p in trace.root.parameters if p.is_constexpr}
+    for atom in value.poly.closure:
+        if atom.kind in ("pid", "programs", "trip", "load"):
+            return True
+        if atom.kind == "param" and atom.args[0] not in static:
+            return True
+    return all(atom.kind == "param" for atom in value.poly.closure)
