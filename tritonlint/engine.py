@@ -169,6 +169,8 @@ def check_source(
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))
     module = _model(source, file, root, context or Context())
+    if not isinstance(module, Finding):
+        module.policy = settings.policy
     if isinstance(module, Finding):
         return stamp([module])
     return _check(module, settings, settings.ignored_in(file), stamp)

@@ -31,6 +31,7 @@ from tritonlint.model.records import (
     Assignment,
     BlockAccess,
     CallSite,
+    Cast,
     Compared,
     DescriptorAccess,
     Dot,
@@ -223,6 +224,8 @@ class DeviceEvaluator(Evaluator):
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
         result = super().operate(node, operator, left, right)
+        if isinstance(result, Number) and result.is_tile:
+            result = replace(result, origin="computed")
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
             if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
                 self._mark_scalars(left, right)
@@ -727,16 +730,13 @@ class DeviceEvaluator(Evaluator):
         target = keywords.get("dtype", args[1] if len(args) > 1 else None)
         if not isinstance(value, Number):
             return value
-        dtype = _dtype(target)
-        if dtype is None:
-            return (
-                replace(value, dtype=UNKNOWN_DTYPE)
-                if target is not None and not isinstance(target, Unknown)
-                else replace(value, dtype=UNKNOWN_DTYPE)
-            )
-        if value.formula is not None and dtype != BOOL and not dtype.is_integer:
+        dtype = _dtype(target) or UNKNOWN_DTYPE
+        if self.recording:
+            self.trace.casts.append(Cast(self.where(node), value, dtype))
+        if value.formula is not None and not dtype.is_integer:
             return Number(value.poly, dtype, value.shape, None, value.static, value.deps, value.loads)
-        return replace(value, dtype=dtype)
+        origin = "cast" if dtype != value.dtype and value.origin else value.origin
+        return replace(value, dtype=dtype, origin=origin)
 
     def _dot(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         bound = _by_name(
@@ -768,16 +768,22 @@ class DeviceEvaluator(Evaluator):
         if isinstance(left, Number) and isinstance(right, Number) and left.shape and right.shape:
             shape = (*left.shape[:-1], right.shape[-1])
         acc = None if isinstance(acc, NoneValue) else acc
+        definition = self._definition_of_accumulator(node) if acc is not None else None
         deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
         loads = frozenset().union(*(v.loads for v in (left, right) if isinstance(v, Number)))
-        result = Number(Poly.of(Atom("data", self.site(node))), dtype, shape, deps=deps, loads=loads)
+        data = Poly.of(Atom("data", self.site(node)))
+        result = Number(data, dtype, shape, deps=deps, loads=loads, origin="computed")
         if self.recording:
             self.trace.dots.append(
-                Dot(
-                    self.where(node), left, right, acc, out, result, tuple(self.loops), tuple(self.conditions)
+                Dot(self.where(node), left, right, acc, definition, out, result, tuple(self.loops), tuple(self.conditions)
                 )
             )
         return result
+
+    def _definition_of_accumulator(self, node: ast.Call) -> Where | None:
+        """Where the name passed as `acc` got its value before the loop."""
+        given = next((k.value for k in node.keywords if k.arg == "acc"), node.args[2] if len(node.args) > 2 else None)
+        return self.definitions.get(given.id) if isinstance(given, ast.Name) else None
 
     def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
         operand = args[0] if args else keywords.get("input", UNKNOWN_VALUE)

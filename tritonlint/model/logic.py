@@ -62,6 +62,9 @@ class Formula:
             return frozenset().union(*(part.closure for part in self.parts))
         return self.poly.closure
 
+    def __str__(self) -> str:
+        return show_formula(self)
+
     @property
     def known(self) -> bool | None:
         """True or False where the condition is constant."""

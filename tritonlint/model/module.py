@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tritonlint.policy import Policy
 from tritonlint.model.values import (
     Choice,
     ClassValue,
@@ -125,7 +126,7 @@ class Module:
         self.project = project
         self.file = file
         self.dotted = dotted
-        self.policy = project.policy
+        self.policy = Policy()
         self._scope: Scope | None = None
         self._evaluated = False
         self._star_imports: list[tuple[str, int]] = []

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.model.module import FunctionInfo, Module
-from tritonlint.policy import Policy
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
@@ -31,14 +30,20 @@ def project_root(file: Path, given: Path) -> Path:
     The nearest parent with tritonlint.toml, pyproject.toml or .git; else the topmost package
     folder; else `given`, or its folder if it is a file.
     """
-    file = file.absolute()
-    for parent in file.parents:
+    folder = file.absolute().parent
+    root = _root_above(folder)
+    if root is not None:
+        return root
+    return given if given.is_dir() else folder
+
+
+@lru_cache(maxsize=65536)
+def _root_above(folder: Path) -> Path | None:
+    """The nearest marked folder, else the topmost package folder."""
+    for parent in (folder, *folder.parents):
         if any((parent / marker).exists() for marker in _MARKERS):
             return parent
-    top = package_top(file)
-    if top is not None:
-        return top
-    return given if given.is_dir() else file.parent
+    return package_top(folder / "_")
 
 
 def package_top(file: Path) -> Path | None:
@@ -54,9 +59,8 @@ def package_top(file: Path) -> Path | None:
 class Project:
     """The files under one root, and what has been learned of them."""
 
-    def __init__(self, root: Path, policy: Policy | None = None) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        self.policy = policy or Policy()
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
@@ -89,7 +93,7 @@ class Project:
         try:
             source = Source.read(path, display_path(path))
             source.tree  # noqa: B018 - parses, or raises
-        except (OSError, ParseFailure):
+        except (OSError, ParseFailure, LookupError):
             return None
         return Module(source, self, path, self._dotted(path))
 

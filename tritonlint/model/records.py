@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonlint.model.dtypes import DType
 from tritonlint.model.logic import Formula
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import BlockPointer, Number, Value
@@ -103,6 +104,7 @@ class Dot:
     left: Value
     right: Value
     acc: Value | None
+    acc_definition: Where | None
     out_dtype: Value | None
     result: Number
     loops: tuple[Loop, ...]
@@ -191,6 +193,15 @@ class Compared:
     operator: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion to another element type."""
+
+    where: Where
+    value: Number
+    dtype: DType
+
+
 class Trace:
     """Everything one evaluation of a kernel recorded. Lists are in program order."""
 
@@ -208,6 +219,7 @@ class Trace:
         self.assignments: list[Assignment] = []
         self.comparisons: list[Compared] = []
         self.arithmetic: list[tuple[Where, str, Number, Number, Number]] = []
+        self.casts: list[Cast] = []
         self.facts: list[Formula] = []
         """What `tl.static_assert`, `tl.assume` and `tl.device_assert` state."""
         self.scalars: set[str] = set()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tritonlint.model.module import Module, Parameter
 
 
+_UNCLEAR = frozenset(("data", "call", "unknown", "typeattr", "either", "carried", "left", "trip"))
+
+
 @dataclass(frozen=True)
 class VaryingConstexpr:
     """A constexpr parameter, and the launch whose argument for it varies."""
@@ -93,9 +96,9 @@ def _is_runtime(value: Number, trace: Trace) -> bool:
     if value.poly.constant is not None:
         return True  # a literal held in a plain local, which Triton makes a tensor
     static = {p.name for p in trace.root.parameters if p.is_constexpr}
-    for atom in value.poly.closure:
-        if atom.kind in ("pid", "programs", "trip", "load"):
-            return True
-        if atom.kind == "param" and atom.args[0] not in static:
-            return True
-    return all(atom.kind == "param" for atom in value.poly.closure)
+    atoms = value.poly.closure
+    if any(atom.kind in _UNCLEAR for atom in atoms):
+        return False
+    return any(
+        atom.kind in ("pid", "programs", "load") or (atom.kind == "param" and atom.args[0] not in static) for atom in atoms
+    ) or all(atom.kind == "param" for atom in atoms)

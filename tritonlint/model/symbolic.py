@@ -503,6 +503,8 @@ def show_atom(atom: Atom) -> str:
         return str(args[0])
     if kind in ("either", "carried", "left"):
         return _name_in(args)
+    if kind == "truth":
+        return str(args[0])
     if kind == "pid":
         return f"program_id({args[0]})"
     if kind == "programs":

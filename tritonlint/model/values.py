@@ -51,6 +51,8 @@ class Number(Value):
     deps: frozenset[Atom] = frozenset()
     loads: frozenset[int] = frozenset()
     """Indices of the recorded loads this value flows from."""
+    origin: str = ""
+    """`computed` for the result of tile arithmetic, `cast` for one rounded to another type."""
 
     @property
     def dependencies(self) -> frozenset[Atom]:

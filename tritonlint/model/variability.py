@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tritonlint.model.launch import Argument, Launch
 
 _VARYING = re.compile(
-    r"(^|_)(seq|seqs|seqlen|seqlens|seq_len|len|lens|length|lengths|tok|tokens?|ntokens|batch|bsz|bs|reqs?|requests?|nnz|kv_len|"
-    r"ctx|context_len|numel|n_elements|num_elements)(_|$)|seqlen|num_tokens|kv_len|batch_size",
+    r"\b((max_)?(seq|kv|cache|ctx|context|query|prompt)_?lens?(gth)?(s|_[qkv])?|(num|n|nr|total|valid)_?"
+    r"(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks)|batch|batch_?size|bsz|bs|tokens|lengths?|nnz|numel)\b",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
@@ -138,7 +138,7 @@ def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
     words = _words(node) + " " + key
     if _RATE.search(words):
         return _varies(atom, "a learning rate", Confidence.MEDIUM)
-    if atom.kind == "hostparam" and _VARYING.search(key):
+    if atom.kind == "hostparam" and _VARYING.fullmatch(key):
         return _varies(atom, f"`{key}`", Confidence.MEDIUM)
     return None
 

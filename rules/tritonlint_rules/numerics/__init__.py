@@ -1,0 +1,1 @@
+"""TL5xx: sums that lose bits."""

@@ -1,0 +1,1 @@
+"""TL6xx: the order in which programs visit the tiles of a GEMM."""

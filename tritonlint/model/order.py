@@ -1,0 +1,226 @@
+"""The order in which the programs of a GEMM visit its output tiles.
+
+A GEMM here is a `tl.dot` in a loop over K whose operands both move with that loop, one along the rows
+and the other along the columns of the output. What tile a program takes is read off the addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.bounds import axes_of, offset_of
+from tritonlint.model.exposure import base_of, constexprs_of
+from tritonlint.model.kernel import Kernel, launches_of
+from tritonlint.model.records import Assignment, Dot, HelperCall, Loop, Trace, Where
+from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.values import NoneValue, Number, Sequence, Value
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+
+
+@dataclass(frozen=True)
+class Gemm:
+    """A tiled matrix product: `rows` and `columns` say which tile a program takes."""
+
+    dot: Dot
+    loop: Loop
+    rows: Poly
+    columns: Poly
+    row_extent: Poly
+    column_extent: Poly
+    trace: Trace
+    first: Where
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True)
+class TileStep:
+    """A whole-tile movement of an operand by program id, and the extent of its tile."""
+
+    index: Poly
+    extent: Poly
+
+
+def gemms(kernel: Kernel) -> Iterator[Gemm]:
+    """The matrix products whose program order the kernel itself decides."""
+    trace = kernel.module.project.trace(kernel.info)
+    launches = launches_of(kernel.info)
+    seen: set[tuple[Poly, Poly]] = set()
+    for dot in trace.dots:
+        for gemm in _of_dot(dot, trace, launches):
+            if (gemm.rows, gemm.columns) not in seen:
+                seen.add((gemm.rows, gemm.columns))
+                yield gemm
+
+
+def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Gemm]:
+    if not dot.loops:
+        return
+    loop = dot.loops[-1]
+    left, right = _steps_of(dot.left, loop, trace, launches), _steps_of(dot.right, loop, trace, launches)
+    if left is None or right is None or len(left) != 1 or len(right) != 1 or left[0].index == right[0].index:
+        return
+    first = _first_statement(trace, left[0].index, right[0].index)
+    yield Gemm(dot, loop, left[0].index, right[0].index, left[0].extent, right[0].extent, trace, first, launches)
+
+
+def _steps_of(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> list[TileStep] | None:
+    """The program-id steps of an operand; None if it does not move with the loop over K."""
+    if not isinstance(value, Number) or loop.trip not in value.dependencies:
+        return None
+    found: dict[Poly, TileStep] = {}
+    static = constexprs_of(trace)
+    for index in sorted(value.loads):
+        if index >= len(trace.accesses):
+            continue
+        address = trace.accesses[index].address.poly
+        if loop.trip not in address.closure:
+            continue
+        offset = offset_of(address, base_of(address, trace, launches))
+        for axis in axes_of(offset, static)[0]:
+            if axis.through_quotient:
+                return None
+            for step in axis.steps:
+                if _is_by_program(step) and loop.trip not in step.closure:
+                    found.setdefault(step, TileStep(step, axis.extent))
+        found.update(_wrapped(offset, loop))
+    for atom in value.dependencies:
+        if atom.kind == "blockload" and value.shape is not None:
+            for offset in atom.args[1]:
+                for extent in value.shape:
+                    step = offset.exact_quotient(extent)
+                    if step is not None and _is_by_program(step):
+                        found.setdefault(step, TileStep(step, extent))
+    return list(found.values())
+
+
+def _wrapped(offset: Poly, loop: Loop) -> dict[Poly, TileStep]:
+    """Steps inside a wrapped index: `(pid * BLOCK + arange) % M`."""
+    found: dict[Poly, TileStep] = {}
+    for atom in offset.surface:
+        if atom.kind != "mod" or not isinstance(atom.args[0], Poly):
+            continue
+        for axis in axes_of(atom.args[0], frozenset())[0]:
+            for monomial, factor in atom.args[0].terms.items():
+                step = Poly({monomial: factor}).exact_quotient(axis.extent)
+                if step is not None and _is_by_program(step) and loop.trip not in step.closure:
+                    found.setdefault(step, TileStep(step, axis.extent))
+    return found
+
+
+def _is_by_program(step: Poly) -> bool:
+    return any(atom.kind in ("pid", "swizzle_i", "swizzle_j") for atom in step.closure)
+
+
+def _first_statement(trace: Trace, rows: Poly, columns: Poly) -> Where:
+    """The first statement of the kernel that computes a tile index."""
+    wanted = (rows, columns)
+    for assignment in trace.assignments:
+        if assignment.where.function is trace.root and _computes(assignment, wanted):
+            return assignment.where
+    return Where(trace.root, trace.root.node)
+
+
+def _computes(assignment: Assignment, wanted: tuple[Poly, Poly]) -> bool:
+    values = assignment.value.items if isinstance(assignment.value, Sequence) else (assignment.value,)
+    for value in values:
+        if isinstance(value, Number):
+            if value.poly in wanted:
+                return True
+            if any(w.atom is not None and w.atom.kind != "pid" and w.atom in value.poly.closure for w in wanted):
+                return True
+    return False
+
+
+# --- orders -----------------------------------------------------------------------------------------
+def is_plain(gemm: Gemm) -> bool:
+    """Whether tiles are visited row by row or column by column."""
+    rows, columns = gemm.rows.atom, gemm.columns.atom
+    if rows is None or columns is None:
+        return False
+    if rows.kind == "pid" and columns.kind == "pid":
+        return bool(rows.args[0] != columns.args[0])
+    return _splits(rows, columns) or _splits(columns, rows)
+
+
+def _splits(outer: Atom, inner: Atom) -> bool:
+    """`linear // tiles` and `linear % tiles`, also with the outer one reduced once more."""
+    if inner.kind != "mod":
+        return False
+    linear, tiles = inner.args
+    if outer.kind == "floordiv":
+        return bool(outer.args[0] == linear and outer.args[1] == tiles)
+    if outer.kind == "mod":
+        quotient = outer.args[0].atom
+        return quotient is not None and quotient.kind == "floordiv" and quotient.args == (linear, tiles)
+    return False
+
+
+def mismatched_split(gemm: Gemm) -> tuple[Poly, Poly] | None:
+    """`linear % a` beside `linear // b` with different tile counts: some tiles twice, others never."""
+    for outer, inner in ((gemm.rows.atom, gemm.columns.atom), (gemm.columns.atom, gemm.rows.atom)):
+        if outer is None or inner is None or outer.kind != "floordiv" or inner.kind != "mod":
+            continue
+        linear, modulus = inner.args
+        if outer.args[0] == linear and outer.args[1] != modulus and not _other_splits(gemm, linear, {outer, inner}):
+            return modulus, outer.args[1]
+    return None
+
+
+def _other_splits(gemm: Gemm, linear: Poly, known: set[Atom]) -> bool:
+    """Whether the program id is split a third way, as for a batch or a split of K."""
+    for assignment in gemm.trace.assignments:
+        if isinstance(assignment.value, Number):
+            for atom in assignment.value.poly.closure:
+                if atom.kind in ("floordiv", "mod") and atom not in known and linear.closure & atom.closure:
+                    if atom.args[0] == linear:
+                        return True
+    return False
+
+
+def is_swizzled_across(gemm: Gemm) -> bool:
+    """`tl.swizzle2d(program_id(0), program_id(1), ...)`: grouped along the axis that runs slowest."""
+    for index in (gemm.rows, gemm.columns):
+        atom = index.atom
+        if atom is not None and atom.kind.startswith("swizzle") and len(atom.args) >= 2:
+            if atom.args[0] == Poly.of(Atom("pid", 0)) and atom.args[1] == Poly.of(Atom("pid", 1)):
+                return True
+    return False
+
+
+def idle_group_parameter(kernel: Kernel) -> str | None:
+    """A compile-time parameter that names a group and is never read."""
+    import ast
+
+    read = {node.id for node in ast.walk(kernel.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    for parameter in kernel.parameters:
+        if parameter.is_constexpr and parameter.name not in read and "group" in parameter.name.lower():
+            return parameter.name
+    return None
+
+
+def dropped_remaps(kernel: Kernel) -> Iterator[HelperCall]:
+    """Calls of pure helpers on program ids whose result is thrown away."""
+    trace = kernel.module.project.trace(kernel.info)
+    for call in trace.calls:
+        if not (call.discarded and call.pure and kernel.mine(call.where)) or isinstance(call.result, NoneValue):
+            continue
+        if any(isinstance(arg, Number) and any(a.kind == "pid" for a in arg.poly.closure) for arg in call.args):
+            yield call
+
+
+def walks_few_rows(gemm: Gemm) -> bool:
+    """Whether a launch shows that there is one tile of rows, or tiles too thin for order to matter."""
+    for launch in gemm.launches:
+        extents = [launch.on_host(extent).integer for extent in (gemm.row_extent, gemm.column_extent)]
+        if any(extent is not None and extent <= 16 for extent in extents):
+            return True
+        for index in (gemm.rows, gemm.columns):
+            atom = index.atom
+            if atom is not None and atom.kind == "pid" and launch.grid is not None and atom.args[0] < len(launch.grid):
+                if launch.grid[atom.args[0]].integer == 1:
+                    return True
+    return False

@@ -1,0 +1,194 @@
+"""Half precision: which values are, as the kernel or its launches show, and which sums round."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.dtypes import DType
+from tritonlint.model.kernel import Kernel, launches_of
+from tritonlint.model.records import Trace, Where
+from tritonlint.model.values import Number, Tensor, TypeValue
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+
+HALF = frozenset(("fp16", "bf16"))
+
+
+class Halfness(enum.Enum):
+    """How sure it is that a type is float16 or bfloat16."""
+
+    SHOWN = "shown"
+    """The kernel says so, or a launch does."""
+    EXPECTED = "expected"
+    """Open, but the kernel is written for it: it widens loads, or casts results back."""
+    OPEN = "open"
+    NO = "no"
+
+
+def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[Halfness, Launch | None]:
+    """Whether values of a type are half, and the launch that shows it."""
+    if dtype.is_known:
+        return (Halfness.SHOWN if dtype.is_half else Halfness.NO), None
+    if not dtype.elements:
+        return Halfness.OPEN, None
+    answers = [(_at_launch(dtype, launch), launch) for launch in launches]
+    for answer, launch in answers:
+        if answer is Halfness.SHOWN:
+            return answer, launch
+    if answers and all(answer is Halfness.NO for answer, _ in answers):
+        return Halfness.NO, None
+    return (Halfness.EXPECTED if expects_half(trace, dtype) else Halfness.OPEN), None
+
+
+def _at_launch(dtype: DType, launch: Launch) -> Halfness:
+    """What a launch's tensors say of a type that depends on them. One float32 operand widens all."""
+    answers = {_parameter_type(name, launch) for name in dtype.elements}
+    if any(names and not names & HALF for names in answers):
+        return Halfness.NO
+    if answers and all(names and names <= HALF for names in answers):
+        return Halfness.SHOWN
+    return Halfness.OPEN
+
+
+def _parameter_type(name: str, launch: Launch) -> frozenset[str]:
+    """The element types a launch may give a pointer parameter (`=name`: a type passed as argument)."""
+    if name.startswith("="):
+        argument = launch.arguments.get(name[1:])
+        value = argument.value if argument is not None else None
+        return frozenset((value.dtype.name,)) if isinstance(value, TypeValue) and value.dtype.name else frozenset()
+    tensor = launch.tensor(name)
+    return _tensor_type(tensor, launch) if tensor is not None else frozenset()
+
+
+def _tensor_type(tensor: Tensor, launch: Launch) -> frozenset[str]:
+    if tensor.dtype.name:
+        return frozenset((tensor.dtype.name,))
+    learned = launch.module.host(launch.function).learned
+    keys = tensor.dtype.elements or {tensor.key}
+    found: set[str] = set()
+    for key in {*keys, tensor.key, tensor.key.split(".")[0]}:
+        found |= learned.get(key, set())
+    return frozenset(found)
+
+
+def expects_half(trace: Trace, dtype: DType) -> bool:
+    """Whether a kernel is written for half inputs: it widens loads or casts results back."""
+    for cast in trace.casts:
+        widens = cast.dtype.name == "fp32" and cast.value.dtype.elements and not cast.value.dtype.is_known
+        narrows = cast.dtype.elements and cast.value.origin
+        if widens or narrows:
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class HalfSum:
+    """A sum in half precision. `kind` is accumulator, dot, atomic, reduction or addend."""
+
+    kind: str
+    where: Where
+    at: Where
+    dtype: DType
+    halfness: Halfness
+    launch: Launch | None
+    name: str
+
+
+def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
+    """Loop-carried sums, dots and atomics of the kernel's own body that add up in half."""
+    for trace in kernel.traces:
+        launches = launches_of(trace.root)
+        yield from _carried(kernel, trace, launches)
+        yield from _dots(kernel, trace, launches)
+        yield from _atomics(kernel, trace, launches)
+
+
+def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
+    for item in trace.accumulations:
+        if item.loop is None or not kernel.mine(item.where) or item.definition is None:
+            continue
+        if not _may_be_float(item.added, trace) or item.before.dtype.literal:
+            continue
+        answer, launch = halfness(item.before.dtype, trace, launches)
+        wide = item.added.dtype.name in ("fp32", "fp64") or item.after.dtype.name in ("fp32", "fp64")
+        if answer is not Halfness.NO and not wide and _is_own_type(item.before.dtype):
+            yield HalfSum("accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name)
+
+
+def _is_own_type(dtype: DType) -> bool:
+    return dtype.is_half or bool(dtype.elements)
+
+
+def _may_be_float(value: Number, trace: Trace) -> bool:
+    """Whether what is added is no integer: loads with an integer `other` are taken as integers."""
+    if value.dtype.is_known:
+        return value.dtype.is_float
+    for index in value.loads:
+        access = trace.accesses[index] if index < len(trace.accesses) else None
+        other = access.other if access is not None else None
+        if isinstance(other, Number) and other.dtype.is_integer and other.poly.constant != 0:
+            return False
+        if isinstance(other, Number) and other.dtype.is_float:
+            return True
+    return bool(value.dtype.elements)
+
+
+def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
+    for dot in trace.dots:
+        if not kernel.mine(dot.where):
+            continue
+        if dot.result.dtype.is_half or dot.result.dtype.elements:
+            answer, launch = halfness(dot.result.dtype, trace, launches)
+        elif isinstance(dot.acc, Number) and dot.out_dtype is None and _is_own_type(dot.acc.dtype):
+            answer, launch = halfness(dot.acc.dtype, trace, launches)  # from Triton 3.8 `out_dtype` follows `acc`
+        else:
+            continue
+        if answer is Halfness.NO:
+            continue
+        dtype = dot.result.dtype if _is_own_type(dot.result.dtype) else dot.acc.dtype if isinstance(dot.acc, Number) else dot.result.dtype
+        yield HalfSum("dot", dot.acc_definition or dot.where, dot.where, dtype, answer, launch, "")
+
+
+def _atomics(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
+    from tritonlint.model.dtypes import element_of
+    from tritonlint.model.exposure import base_of
+
+    for access in trace.accesses:
+        if access.kind != "atomic_add" or not kernel.mine(access.where):
+            continue
+        base = base_of(access.address.poly, trace, launches)
+        if base is None:
+            continue
+        answer, launch = halfness(element_of(base), trace, launches)
+        if answer is Halfness.SHOWN:
+            yield HalfSum("atomic", access.where, access.where, element_of(base), answer, launch, base)
+
+
+def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
+    """`tl.sum`s over half operands, and half results of arithmetic added to a wider sum."""
+    for trace in kernel.traces:
+        launches = launches_of(trace.root)
+        for item in trace.reductions:
+            if item.op not in ("sum", "cumsum") or not kernel.mine(item.where) or item.operand.formula is not None:
+                continue
+            if item.dtype is not None or not _may_be_float(item.operand, trace):
+                continue
+            answer, launch = halfness(item.operand.dtype, trace, launches)
+            if answer is not Halfness.NO:
+                yield HalfSum("reduction", item.where, item.where, item.operand.dtype, answer, launch, f"tl.{item.op}")
+        yield from _addends(kernel, trace, launches)
+
+
+def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
+    for item in trace.accumulations:
+        if not kernel.mine(item.where) or item.before.dtype.name != "fp32" or not item.added.origin or item.loop is None:
+            continue
+        if item.before.dtype.literal or not _may_be_float(item.added, trace):
+            continue
+        answer, launch = halfness(item.added.dtype, trace, launches)
+        if answer is not Halfness.NO:
+            yield HalfSum("addend", item.where, item.where, item.added.dtype, answer, launch, item.name)
