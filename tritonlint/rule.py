@@ -12,7 +12,7 @@ from tritonlint.finding import Confidence, Finding, Fix, Related, Severity
 if TYPE_CHECKING:
     from tritonlint.model import Kernel, Module, Place
 
-_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+_WORD_START = re.compile(r"(?<!^)(?=[A-Z])|(?<=[a-z])(?=\d)")
 
 
 class Rule:
@@ -32,7 +32,7 @@ class Rule:
     @classmethod
     def rule_name(cls) -> str:
         """The name derived from the class, as in `unmasked-access`: read it after "allow"."""
-        return _CAPITAL.sub("-", cls.__name__).lower()
+        return _WORD_START.sub("-", cls.__name__).lower()
 
     @classmethod
     def summary(cls) -> str:
