@@ -724,6 +724,19 @@ class DeviceEvaluator(Evaluator):
             )
         return Number(Poly.of(Atom("blockload", base, offsets)), dtype, block, deps=deps)
 
+    def _descriptor_function(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        """`tl.load_tensor_descriptor(desc, offsets)` and the experimental spellings before it."""
+        stores = "store" in _called(node)
+        lists = [arg for arg in args[1:] if isinstance(arg, Sequence)]
+        owner = args[0] if args else UNKNOWN_VALUE
+        if not isinstance(owner, Number | Descriptor):
+            return Unknown(_all_deps(args))
+        offsets = [lists[0]] if lists else []
+        if len(lists) > 1 and isinstance(owner, Number):
+            block = self._shape(node, lists[1], f"tl.{_called(node)}") or ()
+            owner = Descriptor(owner.poly, (), block, element_of_base(self, owner.poly))
+        return self._descriptor_access(node, "store" if stores else "load", owner, list(offsets), keywords)
+
     # --- arithmetic -----------------------------------------------------------------------------
     def _cast(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         value = args[0] if args else UNKNOWN_VALUE
@@ -1046,6 +1059,10 @@ _HANDLERS: dict[str, Handler] = {
     "advance": _D._advance,
     "make_tensor_descriptor": _D._make_descriptor,
     "_experimental_make_tensor_descriptor": _D._make_descriptor,
+    "load_tensor_descriptor": _D._descriptor_function,
+    "store_tensor_descriptor": _D._descriptor_function,
+    "_experimental_descriptor_load": _D._descriptor_function,
+    "_experimental_descriptor_store": _D._descriptor_function,
     "dot": _D._dot,
     "dot_scaled": _D._dot_scaled,
     "where": _D._where,

@@ -174,8 +174,21 @@ class HostEvaluator(TensorMethods, Evaluator):
         return Unknown(deps_of(value))
 
     def _field(self, value: Instance, name: str) -> Value:
-        known = self.scope.names.get(f"{value.key}.{name}")
+        known = self.kept_on(value.key, name)
         return known if known is not None else Tensor(f"{value.key}.{name}", origin="attribute", sure=False)
+
+    def kept_on(self, key: str, name: str) -> Value | None:
+        """What was stored as `key.name`: here, in `__init__` for `self`, in `forward` for `ctx`."""
+        known = self.scope.names.get(f"{key}.{name}")
+        if known is not None or self.function is None or self.function.class_node is None:
+            return known
+        wanted = {"self": "__init__", "ctx": "forward"}.get(key)
+        if wanted is None or self.function.name in (wanted, "setup_context"):
+            return None
+        for info in self.module.functions:
+            if info.name == wanted and info.class_node is self.function.class_node:
+                return self.module.host(info).scope.names.get(f"{key}.{name}")
+        return None
 
     def _class_attribute(self, value: ClassValue, name: str) -> Value:
         for statement in value.node.body:
@@ -187,7 +200,7 @@ class HostEvaluator(TensorMethods, Evaluator):
     def stored_into(self, target: ast.Subscript | ast.Attribute, value: Value) -> None:
         if isinstance(target, ast.Attribute):
             owner = self.evaluate(target.value)
-            if isinstance(owner, Instance):
+            if isinstance(owner, Instance | Tensor):
                 self.scope.names[f"{owner.key}.{target.attr}"] = value
         elif isinstance(target.value, ast.Name):
             owner = self.scope.names.get(target.value.id, UNKNOWN_VALUE)
@@ -436,7 +449,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             return self._launch(node, Launcher(kernels, grid, node=node), args, keywords, complete)
         owner = _one(owner, Tensor, Sequence, Mapping)
         if isinstance(owner, Tensor):
-            args, keywords, _ = self._arguments(node)
+            args, keywords, complete = self._arguments(node)
+            if name == "save_for_backward" and complete:
+                self.scope.names[f"{owner.key}.saved_tensors"] = Sequence(tuple(args))
             return self.tensor_method(node, owner, name, args, keywords)
         if isinstance(owner, Sequence | Mapping):
             return self._container_method(node, name, owner)

@@ -91,10 +91,17 @@ def _steps_of(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ..
         if atom.kind == "blockload" and value.shape is not None:
             for offset in atom.args[1]:
                 for extent in value.shape:
-                    step = offset.exact_quotient(extent)
-                    if step is not None and _is_by_program(step):
+                    step = _program_part(offset.split_by(extent)[0], loop)
+                    if step is not None:
                         found.setdefault(step, TileStep(step, extent))
     return list(found.values())
+
+
+def _program_part(tiles: Poly, loop: Loop) -> Poly | None:
+    """The part of a tile count that program ids make up, without the loop's own steps."""
+    terms = {m: f for m, f in tiles.terms.items() if not any(loop.trip in atom.closure for atom in m)}
+    step = Poly({m: f for m, f in terms.items() if _is_by_program(Poly({m: f}))})
+    return step if step.terms else None
 
 
 def _wrapped(offset: Poly, loop: Loop) -> dict[Poly, TileStep]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonlint.model.dtypes import DType
+from tritonlint.model.dtypes import DType, element_of
+from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.values import Number, Tensor, TypeValue
@@ -41,7 +42,19 @@ def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[
             return answer, launch
     if answers and all(answer is Halfness.NO for answer, _ in answers):
         return Halfness.NO, None
-    return (Halfness.EXPECTED if expects_half(trace, dtype) else Halfness.OPEN), None
+    expected = expects_half(trace, dtype) or _writes_wider(trace, launches)
+    return (Halfness.EXPECTED if expected else Halfness.OPEN), None
+
+
+def _writes_wider(trace: Trace, launches: tuple[Launch, ...]) -> bool:
+    """Whether launches allocate float32 for what the kernel writes, as one does for half inputs."""
+    for launch in launches:
+        for access in trace.accesses:
+            base = base_of(access.address.poly, trace, launches) if access.is_write else None
+            tensor = launch.tensor(base) if base is not None else None
+            if tensor is not None and tensor.origin == "fresh" and tensor.dtype.name == "fp32":
+                return True
+    return False
 
 
 def _at_launch(dtype: DType, launch: Launch) -> Halfness:
@@ -154,9 +167,6 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
 
 
 def _atomics(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
-    from tritonlint.model.dtypes import element_of
-    from tritonlint.model.exposure import base_of
-
     for access in trace.accesses:
         if access.kind != "atomic_add" or not kernel.mine(access.where):
             continue

@@ -47,6 +47,13 @@ class TensorMethods(Evaluator):
     ranks: dict[str, int]
 
     @property
+    def least_ranks(self) -> dict[str, int]:
+        """The fewest axes a tensor can have, from the strides asked of it."""
+        if not hasattr(self, "_least_ranks"):
+            self._least_ranks: dict[str, int] = {}
+        return self._least_ranks
+
+    @property
     def learned(self) -> dict[str, set[str]]:
         """Element types that asserts settled, by tensor key."""
         if not hasattr(self, "_learned"):
@@ -57,9 +64,16 @@ class TensorMethods(Evaluator):
         """A value as a number, None if it cannot be one."""
         raise NotImplementedError
 
+    def kept_on(self, key: str, name: str) -> Value | None:
+        """What was stored as `key.name` before."""
+        raise NotImplementedError
+
     # --- attributes -----------------------------------------------------------------------------
     def tensor_attribute(self, value: Tensor, name: str) -> Value:
         """`value.name`."""
+        kept = self.kept_on(value.key, name)
+        if kept is not None:
+            return kept
         if name == "shape":
             return self._sizes(value)
         if name == "dtype":
@@ -189,6 +203,7 @@ class TensorMethods(Evaluator):
         rank = self._rank(value)
         if axis < 0 and rank:
             axis += rank
+        self.least_ranks[value.key] = max(self.least_ranks.get(value.key, 0), axis + 1)
         if (value.contiguous or value.origin == "fresh") and value.dims is not None and 0 <= axis < len(value.dims):
             span = ONE
             for dim in value.dims[axis + 1 :]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tritonlint.model.launch import Argument, Launch
 
 _VARYING = re.compile(
-    r"\b((max_)?(seq|kv|cache|ctx|context|query|prompt)_?lens?(gth)?(s|_[qkv])?|(num|n|nr|total|valid)_?"
+    r"\b(n_?ctx|(max_)?(seq|kv|cache|ctx|context|query|prompt)_?lens?(gth)?(s|_[qkv])?|(num|n|nr|total|valid)_?"
     r"(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks)|batch|batch_?size|bsz|bs|tokens|lengths?|nnz|numel)\b",
     re.IGNORECASE,
 )
@@ -125,7 +125,8 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
 def _of_stride(atom: Atom, launch: Launch) -> Variation | None:
     """A stride that spans an inner axis which itself may vary: all but the last two."""
     key, axis = str(atom.args[0]), atom.args[1]
-    rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch)
+    least = launch.module.host(launch.function).least_ranks.get(key)
+    rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch) or least
     if isinstance(axis, int) and rank is not None and 0 <= axis < rank - 2 and not _WEIGHT.search(key):
         cause = Atom("stride", "any")
         return Variation(f"a stride of `{key}` that spans a whole batch", frozenset((cause,)), Confidence.MEDIUM, is_stride=True)
@@ -139,7 +140,7 @@ def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
     if _RATE.search(words):
         return _varies(atom, "a learning rate", Confidence.MEDIUM)
     if atom.kind == "hostparam" and _VARYING.fullmatch(key):
-        return _varies(atom, f"`{key}`", Confidence.MEDIUM)
+        return _varies(atom, f"a size named `{key}`", Confidence.MEDIUM)
     return None
 
 
