@@ -1,7 +1,6 @@
 """The built-in rules. This tuple is the table of contents; the order is that of the codes."""
 
 from tritonlint.rule import Rule
-
 from tritonlint_rules.autotune.autotune_in_production import AutotuneInProduction
 from tritonlint_rules.autotune.autotune_side_effects import AutotuneSideEffects
 from tritonlint_rules.autotune.unbounded_autotune_key import UnboundedAutotuneKey

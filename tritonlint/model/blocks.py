@@ -58,12 +58,16 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
         if axis in (access.checked or ()):
             continue
         size, extent, offset = pointer.shape[axis], pointer.block_shape[axis], pointer.offsets[axis]
-        moves = any(atom.kind in ("pid", "trip", "either", "load", "carried", "left") for atom in offset.closure)
+        moves = any(
+            atom.kind in ("pid", "trip", "either", "load", "carried", "left") for atom in offset.closure
+        )
         if size == extent or (not moves and offset != ZERO and size == offset + extent):
             continue
         sibling = _checking_sibling(access, axis, trace)
         ragged, launch = _raggedness(access, size, extent, offset, trace, launches)
-        if ragged is Proof.NO or (flags and (sibling is not None or not launches) and ragged is not Proof.YES):
+        if ragged is Proof.NO or (
+            flags and (sibling is not None or not launches) and ragged is not Proof.YES
+        ):
             continue
         yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, trace)
 
@@ -116,5 +120,9 @@ def _at_launch(size: Poly, extent: Poly, offset: Poly, facts: tuple[Formula, ...
     if answer is not Proof.UNKNOWN:
         return answer.negated()
     stops = [atom for atom in offset.closure if atom.kind in _UNCLEAR]
-    clear = not stops and not is_configured(size) and all(atom.kind in ("dim", "numel", "hostparam", "len") for atom in size.closure)
+    clear = (
+        not stops
+        and not is_configured(size)
+        and all(atom.kind in ("dim", "numel", "hostparam", "len") for atom in size.closure)
+    )
     return Proof.YES if clear and extent.integer is not None else Proof.UNKNOWN

@@ -292,14 +292,19 @@ def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
         counters = {atom for atom in step.closure if atom.kind in _COUNTERS}
         if not counters & poly.closure:
             continue
-        if any(atom.kind == "floordiv" and atom.args[1] == axis.extent for atom in poly.closure - step.closure):
+        if any(
+            atom.kind == "floordiv" and atom.args[1] == axis.extent for atom in poly.closure - step.closure
+        ):
             return True
         if any(factor < 0 for monomial, factor in poly.terms.items() if Poly({monomial: 1}) == axis.extent):
             return True
         extent, constant = axis.extent.integer, poly.terms.get((), 0)
         if extent is not None and isinstance(constant, int) and constant <= -extent:
             return True
-        if any(atom.kind in ("load", "either", "unknown", "carried", "left", "min", "data") for atom in poly.surface - step.closure):
+        if any(
+            atom.kind in ("load", "either", "unknown", "carried", "left", "min", "data")
+            for atom in poly.surface - step.closure
+        ):
             return axis.extent not in (_multiple(poly, step), ZERO)
     return False
 
@@ -338,7 +343,12 @@ def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
         if atom.kind == "arange" and _same_range(atom, axis.arange):
             twin = Axis(atom, axis.extent, axis.stride, axis.steps)
             guard = guard_on(twin, formula)
-            if guard is not None and guard.complete and guard.limit != axis.extent and _is_plain_limit(guard.limit):
+            if (
+                guard is not None
+                and guard.complete
+                and guard.limit != axis.extent
+                and _is_plain_limit(guard.limit)
+            ):
                 return guard.limit
     return None
 
@@ -357,7 +367,9 @@ class Tail:
     stepped: bool = False
 
 
-def tail_of(axis: Axis, access_loops: tuple[Loop, ...], launch: Launch | None, facts: Iterable[Formula]) -> Tail:
+def tail_of(
+    axis: Axis, access_loops: tuple[Loop, ...], launch: Launch | None, facts: Iterable[Formula]
+) -> Tail:
     """The tail of a stepped axis at one launch (None: as the kernel alone shows it)."""
     facts = tuple(facts)
     extent = launch.on_host(axis.extent) if launch is not None else axis.extent
@@ -371,7 +383,12 @@ def tail_of(axis: Axis, access_loops: tuple[Loop, ...], launch: Launch | None, f
 
 
 def _step_tail(
-    step: Poly, kernel_extent: Poly, extent: Poly, loops: tuple[Loop, ...], launch: Launch | None, facts: tuple[Formula, ...]
+    step: Poly,
+    kernel_extent: Poly,
+    extent: Poly,
+    loops: tuple[Loop, ...],
+    launch: Launch | None,
+    facts: tuple[Formula, ...],
 ) -> Tail:
     places: list[Poly] = [step]
     for loop in loops:
@@ -400,7 +417,11 @@ def _step_tail(
             return Tail(Proof.YES, size, stepped=True)
     if sizes or exact:
         return Tail(Proof.NO, sizes[0] if sizes else None, stepped=True)
-    if launch is not None and launch.grid is not None and all(_is_row_count(poly) for poly in _grid_polys(step, launch)):
+    if (
+        launch is not None
+        and launch.grid is not None
+        and all(_is_row_count(poly) for poly in _grid_polys(step, launch))
+    ):
         return Tail(Proof.NO)
     return Tail(Proof.UNKNOWN)
 
@@ -408,7 +429,9 @@ def _step_tail(
 def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:
     """Whether a loop runs over all tiles but the last: `range(cdiv(n, BLOCK) - 1)`."""
     constant = poly.terms.get((), 0)
-    return tiles in poly.surface and poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0
+    return (
+        tiles in poly.surface and poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0
+    )
 
 
 def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[Formula, ...]) -> Tail:
@@ -423,7 +446,19 @@ def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[For
         return Tail(Proof.NO, size, stepped=True)
     if launch is None or answer is Proof.NO:
         return Tail(Proof.YES if answer is Proof.NO else Proof.UNKNOWN, size, stepped=True)
-    unclear = ("either", "load", "unknown", "carried", "left", "min", "pid", "trip", "pow", "lshift", "pow2ceil")
+    unclear = (
+        "either",
+        "load",
+        "unknown",
+        "carried",
+        "left",
+        "min",
+        "pid",
+        "trip",
+        "pow",
+        "lshift",
+        "pow2ceil",
+    )
     plain = all(atom.kind not in unclear for atom in size.closure) and not is_configured(size)
     return Tail(Proof.YES if plain else Proof.UNKNOWN, size, stepped=True)
 

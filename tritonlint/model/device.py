@@ -788,14 +788,25 @@ class DeviceEvaluator(Evaluator):
         result = Number(data, dtype, shape, deps=deps, loads=loads, origin="computed")
         if self.recording:
             self.trace.dots.append(
-                Dot(self.where(node), left, right, acc, definition, out, result, tuple(self.loops), tuple(self.conditions)
+                Dot(
+                    self.where(node),
+                    left,
+                    right,
+                    acc,
+                    definition,
+                    out,
+                    result,
+                    tuple(self.loops),
+                    tuple(self.conditions),
                 )
             )
         return result
 
     def _definition_of_accumulator(self, node: ast.Call) -> Where | None:
         """Where the name passed as `acc` got its value before the loop."""
-        given = next((k.value for k in node.keywords if k.arg == "acc"), node.args[2] if len(node.args) > 2 else None)
+        given = next(
+            (k.value for k in node.keywords if k.arg == "acc"), node.args[2] if len(node.args) > 2 else None
+        )
         return self.definitions.get(given.id) if isinstance(given, ast.Name) else None
 
     def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
@@ -818,7 +829,7 @@ class DeviceEvaluator(Evaluator):
         shape: Shape | None = None
         if name in _SCANS:
             shape = operand.shape
-        elif isinstance(axis, NoneValue) or operand.shape is not None and len(operand.shape) == 1:
+        elif isinstance(axis, NoneValue) or (operand.shape is not None and len(operand.shape) == 1):
             shape = ()
         elif (
             operand.shape is not None

@@ -8,7 +8,8 @@ condition behind. What differs (calls, attributes, subscripts) is left to the tw
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence as Items
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Items
 from dataclasses import replace
 
 from tritonlint.model.arithmetic import as_condition, binary, comparison
@@ -89,7 +90,9 @@ class Evaluator:
             if alias.name == "*":
                 self.star_imports.append((node.module or "", node.level))
             else:
-                self.scope.names[alias.asname or alias.name] = LazyImport(node.module or "", node.level, alias.name)
+                self.scope.names[alias.asname or alias.name] = LazyImport(
+                    node.module or "", node.level, alias.name
+                )
 
     def assigned(self, name: str, value: Value, node: ast.AST) -> Value:
         """Called when a name gets a value; returns the value to keep."""
@@ -410,7 +413,7 @@ class Evaluator:
             if other is None:
                 names[name] = value
             elif other is not value and other != value:
-                names[name] = self.join(other, value, self.site(node) + (name,))
+                names[name] = self.join(other, value, (*self.site(node), name))
         return names
 
     def join(self, one: Value, two: Value, site: object) -> Value:

@@ -79,7 +79,9 @@ def base_of(address: Poly, trace: Trace, launches: tuple[Launch, ...]) -> str | 
     ]
     names = [name for name in names if name not in constexprs_of(trace)]
     if len(names) > 1:
-        sure = [n for n in names if any((t := launch.tensor(n)) is not None and t.sure for launch in launches)]
+        sure = [
+            n for n in names if any((t := launch.tensor(n)) is not None and t.sure for launch in launches)
+        ]
         names = sure or [name for name in names if name not in trace.scalars] or names
         order = {parameter.name: i for i, parameter in enumerate(trace.root.parameters)}
         names.sort(key=lambda name: order.get(name, 0))
@@ -117,12 +119,21 @@ def _is_dead(access: Access, launch: Launch) -> bool:
 
 
 def _exposed(
-    axis: Axis, access: Access, base: str | None, trace: Trace, launches: tuple[Launch, ...], partial: Guard | None
+    axis: Axis,
+    access: Access,
+    base: str | None,
+    trace: Trace,
+    launches: tuple[Launch, ...],
+    partial: Guard | None,
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
     flags = _flags(access)
     twins = sightings(trace, axis, access)
-    flag = flags[0] if flags and any(s.access is not None and _same_base(s.access, base, trace) for s in twins) else None
+    flag = (
+        flags[0]
+        if flags and any(s.access is not None and _same_base(s.access, base, trace) for s in twins)
+        else None
+    )
     verdicts: list[tuple[Launch | None, Tail]] = []
     for launch in launches:
         if flag is not None and not _is_decided(launch.formula_on_host(flag)):
@@ -130,7 +141,9 @@ def _exposed(
         verdicts.append((launch, _tail_at(axis, access, base, trace, launch)))
     if not launches and flag is None:
         facts = (*trace.facts, *conditions_of(access))
-        verdicts.append((None, tail_of(axis, access.loops, None, facts) if axis.steps else Tail(Proof.UNKNOWN)))
+        verdicts.append(
+            (None, tail_of(axis, access.loops, None, facts) if axis.steps else Tail(Proof.UNKNOWN))
+        )
     open_ends = [(launch, tail) for launch, tail in verdicts if tail.ragged is not Proof.NO]
     if not open_ends:
         return None
@@ -186,7 +199,9 @@ def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
     if tensor is None or tensor.dims is None or tensor.origin != "fresh":
         return False
     extent = launch.on_host(axis.extent)
-    dims = tensor.dims if axis.stride.constant is None else tensor.dims[-1:] if not axis.steps else tensor.dims
+    dims = (
+        tensor.dims if axis.stride.constant is None else tensor.dims[-1:] if not axis.steps else tensor.dims
+    )
     return any(dim.exact_quotient(extent) is not None or _is_multiple(dim, extent) for dim in dims)
 
 
@@ -199,8 +214,12 @@ def _is_multiple(dim: Poly, extent: Poly) -> bool:
 
 
 # --- flags ------------------------------------------------------------------------------------------
-_DYNAMIC = frozenset(("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown", "swizzle_i"))
-_SIZES = frozenset(("dim", "numel", "hostparam", "len", "stride", "mod", "floordiv", "cdiv", "min", "max", "pow2ceil"))
+_DYNAMIC = frozenset(
+    ("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown", "swizzle_i")
+)
+_SIZES = frozenset(
+    ("dim", "numel", "hostparam", "len", "stride", "mod", "floordiv", "cdiv", "min", "max", "pow2ceil")
+)
 
 
 def _flags(access: Access) -> list[Formula]:
@@ -255,7 +274,9 @@ def _swapped_limit(
         if other.key != axis.key:
             theirs = {s.limit for s in sightings(trace, other, access) if s.access is not None}
             if theirs == {guard.limit}:
-                return Exposure("extent", access, axis, base, trace, Tail(Proof.UNKNOWN), None, others[0], guard)
+                return Exposure(
+                    "extent", access, axis, base, trace, Tail(Proof.UNKNOWN), None, others[0], guard
+                )
     return None
 
 
@@ -268,7 +289,11 @@ def _sentinels(access: Access, base: str | None, offset: Poly, trace: Trace) -> 
     held = frozenset().union(*(formula.closure for formula in conditions_of(access)))
     for comparison in trace.comparisons:
         atom = comparison.left.poly.atom
-        if atom in indices and atom not in held and _is_sentinel_test(comparison.operator, comparison.right.poly, trace):
+        if (
+            atom in indices
+            and atom not in held
+            and _is_sentinel_test(comparison.operator, comparison.right.poly, trace)
+        ):
             sibling = Sighting(comparison.right.poly, comparison.where, None)
             yield Exposure("sentinel", access, None, base, trace, Tail(Proof.YES), None, sibling)
             return

@@ -78,14 +78,21 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
             node = launch.arguments[names[0]].node if names else launch.node
             by_default = bool(names) and launch.arguments[names[0]].by_default
             module = tile.where.function.module if by_default else launch.module
-            yield KnownExtent(tile, number, Place(module.source, node), f"`{tile.extent}` is {number} at this launch")
+            yield KnownExtent(
+                tile, number, Place(module.source, node), f"`{tile.extent}` is {number} at this launch"
+            )
     if len(parameters) == 1 and parameters[0].args[0] in tuned:
         for config, value in tuned[parameters[0].args[0]]:
             poly = tile.extent.substitute({parameters[0]: value.poly}.get)
             number = poly.integer
             if number is not None and number > 0 and not is_power(number):
                 source = tile.where.function.module.source
-                yield KnownExtent(tile, number, Place(source, config.node), f"`{tile.extent}` is {number} in this configuration")
+                yield KnownExtent(
+                    tile,
+                    number,
+                    Place(source, config.node),
+                    f"`{tile.extent}` is {number} in this configuration",
+                )
 
 
 def is_dead(conditions: tuple[Formula, ...], launch: Launch) -> bool:
@@ -125,7 +132,12 @@ def _sizes_at(launch: Launch, besides: str) -> frozenset[Atom]:
     found: set[Atom] = set()
     for name, argument in launch.arguments.items():
         parameter = launch.kernel.info.parameter(name)
-        if name != besides and parameter is not None and not parameter.is_constexpr and isinstance(argument.value, Number):
+        if (
+            name != besides
+            and parameter is not None
+            and not parameter.is_constexpr
+            and isinstance(argument.value, Number)
+        ):
             found |= argument.value.poly.closure
     for poly in launch.grid or ():
         for atom in poly.closure:
@@ -153,7 +165,10 @@ def definition_place(launch: Launch, node: ast.AST) -> Place:
     if isinstance(node, ast.Name) and launch.function is not None:
         best: ast.AST | None = None
         for statement in ast.walk(launch.function.node):
-            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.lineno < node.lineno:
+            if (
+                isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)
+                and statement.lineno < node.lineno
+            ):
                 targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
                 names = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
                 if node.id in names and (best is None or statement.lineno >= best.lineno):  # type: ignore[attr-defined]
@@ -161,4 +176,3 @@ def definition_place(launch: Launch, node: ast.AST) -> Place:
         if best is not None:
             return Place(launch.module.source, best)
     return Place(launch.module.source, node)
-

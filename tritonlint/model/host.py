@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence as Items
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Items
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from tritonlint.model.evaluator import Evaluator
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.logic import Formula, both, equal, opaque
 from tritonlint.model.symbolic import ONE, Atom, Poly
-from tritonlint.model.tensors import TensorMethods, fresh_tensor
+from tritonlint.model.tensors import TensorMethods
 from tritonlint.model.values import (
     NONE,
     UNKNOWN_VALUE,
@@ -62,7 +63,12 @@ _OPTIONS = frozenset(
     "num_consumer_groups reg_dec_producer reg_inc_consumer cluster_dims ptx_options ir_override".split()
 )
 _TUNERS = ("autotune", "libtuner", "tune")
-_JITS = {"triton.jit": False, "triton.language.jit": False, "triton.experimental.gluon.jit": True, "gluon.jit": True}
+_JITS = {
+    "triton.jit": False,
+    "triton.language.jit": False,
+    "triton.experimental.gluon.jit": True,
+    "gluon.jit": True,
+}
 Arguments = dict[str, Value]
 
 
@@ -106,7 +112,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             dtype = "int64" if isinstance(default.value, int) else "fp32"
             return Number(Poly.of(Atom("config", name)), DType(dtype))
         if words in ("int", "float", "bool"):
-            return Number(Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE)
+            return Number(
+                Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
+            )
         return Tensor(name, sure="Tensor" in words or "tensor" in words)
 
     def evaluate_in(self, node: ast.expr, scope: Scope) -> Value:
@@ -127,7 +135,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             self.scope.names[node.name] = ClassValue(node, self.module, node.name)
             return
         info = self.module.by_node.get(node)
-        self.scope.names[node.name] = self.apply_decorators(info, self.scope) if info is not None else UNKNOWN_VALUE
+        self.scope.names[node.name] = (
+            self.apply_decorators(info, self.scope) if info is not None else UNKNOWN_VALUE
+        )
 
     def apply_decorators(self, info: FunctionInfo, scope: Scope) -> Value:
         """What a function is after its decorators, innermost first."""
@@ -213,7 +223,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         value = _one(value, KernelValue, Tensor, Sequence)
         kernels = self._kernels(value)
         if kernels:
-            return Launcher(kernels, LambdaValue(ast.Lambda(args=_NO_ARGS, body=node.slice), self.scope), node=node)
+            return Launcher(
+                kernels, LambdaValue(ast.Lambda(args=_NO_ARGS, body=node.slice), self.scope), node=node
+            )
         index = self.evaluate(node.slice) if not isinstance(node.slice, ast.Slice) else UNKNOWN_VALUE
         if isinstance(value, Meta):
             if isinstance(index, Text):
@@ -233,10 +245,15 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _item(self, node: ast.Subscript, value: Sequence, index: Value) -> Value:
         if isinstance(node.slice, ast.Slice):
             low, high = (
-                self.evaluate(bound) if bound is not None else None for bound in (node.slice.lower, node.slice.upper)
+                self.evaluate(bound) if bound is not None else None
+                for bound in (node.slice.lower, node.slice.upper)
             )
             ends = [v.poly.integer if isinstance(v, Number) else None for v in (low, high)]
-            if value.exact and node.slice.step is None and all(v is None or n is not None for v, n in zip((low, high), ends, strict=True)):
+            if (
+                value.exact
+                and node.slice.step is None
+                and all(v is None or n is not None for v, n in zip((low, high), ends, strict=True))
+            ):
                 return Sequence(value.items[ends[0] : ends[1]])
             return Sequence(value.items, exact=False)
         number = index.poly.integer if isinstance(index, Number) else None
@@ -293,7 +310,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             if len(source.items) == 1 and not source.exact:
                 return first
         key = source.key if isinstance(source, Tensor) else "loop"
-        return Tensor(f"{key}[*]@{site[-2] if isinstance(site, tuple) else site}", origin="derived", sure=False)
+        return Tensor(
+            f"{key}[*]@{site[-2] if isinstance(site, tuple) else site}", origin="derived", sure=False
+        )
 
     def items_of(self, value: Value) -> tuple[Value, ...] | None:
         """The items to iterate over, None where they are not known."""
@@ -309,7 +328,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.scope = outer
         return Sequence(tuple(found), exact)
 
-    def _generate(self, generators: list[ast.comprehension], emit: Callable[[], None], found: list[Value]) -> bool:
+    def _generate(
+        self, generators: list[ast.comprehension], emit: Callable[[], None], found: list[Value]
+    ) -> bool:
         if not generators:
             emit()
             return True
@@ -366,7 +387,9 @@ class HostEvaluator(TensorMethods, Evaluator):
                 complete = False
         return args, keywords, complete
 
-    def apply(self, node: ast.Call, callee: Value, args: list[Value], keywords: Arguments, *, complete: bool = True) -> Value:
+    def apply(
+        self, node: ast.Call, callee: Value, args: list[Value], keywords: Arguments, *, complete: bool = True
+    ) -> Value:
         """The value of `callee(*args, **keywords)`."""
         if isinstance(callee, Choice) and not self._kernels(callee):
             callee = _one(callee, External, FunctionValue, Launcher)
@@ -405,16 +428,23 @@ class HostEvaluator(TensorMethods, Evaluator):
         scope.names.update({k: v for k, v in keywords.items() if k in names})
         return self.evaluate_in(value.node.body, scope)
 
-    def _host_call(self, node: ast.Call, callee: FunctionValue, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+    def _host_call(
+        self, node: ast.Call, callee: FunctionValue, args: list[Value], keywords: Arguments, complete: bool
+    ) -> Value:
         """A call of a host function of the project: evaluated with these arguments, launches apart."""
         info = callee.info
-        if not complete or self.depth >= MAX_DEPTH or self._costs_too_much(info) or isinstance(info.node, ast.AsyncFunctionDef):
+        if (
+            not complete
+            or self.depth >= MAX_DEPTH
+            or self._costs_too_much(info)
+            or isinstance(info.node, ast.AsyncFunctionDef)
+        ):
             return self._opaque(node, f"{info.name}()", args)
         inner = HostEvaluator(info.module, info, Scope(info.module, info.scope(), info), self.depth + 1)
         inner.path_key = (*self.path_key, node.lineno, node.col_offset)
         inner.ranks = self.ranks
         inner.spent = self.spent
-        names = [p for p in info.parameters]
+        names = list(info.parameters)
         values = ([callee.bound] if callee.bound is not None else []) + args
         for parameter in names:
             if parameter.default is not None:
@@ -437,7 +467,9 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _costs_too_much(self, info: FunctionInfo) -> bool:
         size = (info.node.end_lineno or 0) - info.node.lineno
-        return size > 80 or (self.function is not None and info is self.function) or info.module.source is None
+        return (
+            size > 80 or (self.function is not None and info is self.function) or info.module.source is None
+        )
 
     # --- launches -------------------------------------------------------------------------------
     def _method(self, node: ast.Call, name: str, owner: Value) -> Value | None:
@@ -471,7 +503,11 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _self_call(self, node: ast.Call, name: str) -> Value | None:
         assert self.function is not None
         for info in self.module.functions:
-            if info.name == name and info.class_node is self.function.class_node and info.class_node is not None:
+            if (
+                info.name == name
+                and info.class_node is self.function.class_node
+                and info.class_node is not None
+            ):
                 args, keywords, complete = self._arguments(node)
                 return self._host_call(node, FunctionValue(info, Instance("self")), args, keywords, complete)
         return None
@@ -490,13 +526,21 @@ class HostEvaluator(TensorMethods, Evaluator):
                 return Sequence(tuple(Text(k) for k, _ in owner.items), owner.exact)
             if name == "items":
                 return Sequence(tuple(Sequence((Text(k), v)) for k, v in owner.items), owner.exact)
-            if name == "update" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if (
+                name == "update"
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            ):
                 extra = args[0] if args and isinstance(args[0], Mapping) else Mapping((), not args)
                 items = (*owner.items, *extra.items, *keywords.items())
                 self.scope.names[node.func.value.id] = Mapping(items, owner.exact and extra.exact)
                 return NONE
             return UNKNOWN_VALUE
-        if name in ("append", "extend", "insert") and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+        if (
+            name in ("append", "extend", "insert")
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
             added: tuple[Value, ...] = (args[-1],) if args and name != "extend" else ()
             exact = owner.exact
             if name == "extend" and args and isinstance(args[0], Sequence):
@@ -509,15 +553,30 @@ class HostEvaluator(TensorMethods, Evaluator):
             return owner
         return UNKNOWN_VALUE
 
-    def _launch(self, node: ast.Call, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+    def _launch(
+        self, node: ast.Call, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool
+    ) -> Value:
         if not self.recording or self.depth:
             return NONE
         for kernel in launcher.kernels:
-            self._record_launch(node, kernel, launcher, [*launcher.args, *args], {**dict(launcher.kwargs), **keywords}, complete)
+            self._record_launch(
+                node,
+                kernel,
+                launcher,
+                [*launcher.args, *args],
+                {**dict(launcher.kwargs), **keywords},
+                complete,
+            )
         return NONE
 
     def _record_launch(
-        self, node: ast.Call, kernel: KernelValue, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool
+        self,
+        node: ast.Call,
+        kernel: KernelValue,
+        launcher: Launcher,
+        args: list[Value],
+        keywords: Arguments,
+        complete: bool,
     ) -> None:
         info = kernel.info
         nodes = self._argument_nodes(node, args)
@@ -591,16 +650,26 @@ class HostEvaluator(TensorMethods, Evaluator):
         return None
 
     # --- libraries ------------------------------------------------------------------------------
-    def _external_call(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments, complete: bool) -> Value:
+    def _external_call(
+        self, node: ast.Call, name: str, args: list[Value], keywords: Arguments, complete: bool
+    ) -> Value:
         short = name.rsplit(".", 1)[-1]
         if short in ("constexpr",) and args:
             return args[0]
-        handler = _CALLS.get(name) or (_CALLS.get(f"builtins.{short}") if name.startswith("builtins.") else None)
+        handler = _CALLS.get(name) or (
+            _CALLS.get(f"builtins.{short}") if name.startswith("builtins.") else None
+        )
         if handler is not None:
             return handler(self, node, args, keywords)
         if name in _JITS:
             return self._jit(args, keywords, gluon=_JITS[name])
-        if name.startswith("triton.") and short in ("autotune", "heuristics", "Config", "cdiv", "next_power_of_2"):
+        if name.startswith("triton.") and short in (
+            "autotune",
+            "heuristics",
+            "Config",
+            "cdiv",
+            "next_power_of_2",
+        ):
             return _CALLS[f"triton.{short}"](self, node, args, keywords)
         if name.startswith("torch."):
             made = self.torch_call(node, name, args, keywords)
@@ -622,7 +691,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             return KernelValue(args[0].info, (decorator,))
         return decorator
 
-    def _tuned(self, node: ast.Call, args: list[Value], keywords: Arguments, *, canonical: bool = True) -> Value:
+    def _tuned(
+        self, node: ast.Call, args: list[Value], keywords: Arguments, *, canonical: bool = True
+    ) -> Value:
         configs = keywords.pop("configs", args[0] if args else UNKNOWN_VALUE)
         key = keywords.pop("key", args[1] if len(args) > 1 else Sequence(()))
         tuned = Tuned(configs, key, node, Mapping(tuple(keywords.items())), canonical)
@@ -652,11 +723,17 @@ class HostEvaluator(TensorMethods, Evaluator):
         numbers = self.numbers([*args, *keywords.values()])
         if len(numbers) != 2:
             return UNKNOWN_VALUE
-        return Number(symbolic.ceil_divide(numbers[0].poly, numbers[1].poly), deps=numbers[0].deps | numbers[1].deps)
+        return Number(
+            symbolic.ceil_divide(numbers[0].poly, numbers[1].poly), deps=numbers[0].deps | numbers[1].deps
+        )
 
     def _next_power(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         numbers = self.numbers(args or list(keywords.values()))
-        return Number(symbolic.next_power_of_2(numbers[0].poly), deps=numbers[0].deps) if numbers else UNKNOWN_VALUE
+        return (
+            Number(symbolic.next_power_of_2(numbers[0].poly), deps=numbers[0].deps)
+            if numbers
+            else UNKNOWN_VALUE
+        )
 
     def numbers(self, values: Iterable[Value]) -> list[Number]:
         """The values as numbers; an object of unknown kind counts as one."""
@@ -679,7 +756,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             negative = _negated_ceiling(left.poly, right.poly)
             if negative is not None:
                 return Number(negative, deps=left.deps | right.deps)
-        if isinstance(left, Tensor) and left.sure or isinstance(right, Tensor) and right.sure:
+        if (isinstance(left, Tensor) and left.sure) or (isinstance(right, Tensor) and right.sure):
             return self.tensor_arithmetic(node, left, right)
         if isinstance(left, Tensor | Number) and isinstance(right, Tensor | Number):
             one, two = self.as_number(left), self.as_number(right)
@@ -688,7 +765,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         return super().operate(node, operator, left, right)
 
     def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
-        if isinstance(left, SizesOf | Sequence) and isinstance(right, SizesOf | Sequence) and isinstance(operator, ast.Eq | ast.NotEq):
+        if (
+            isinstance(left, SizesOf | Sequence)
+            and isinstance(right, SizesOf | Sequence)
+            and isinstance(operator, ast.Eq | ast.NotEq)
+        ):
             formula = self._same_sizes(left, right)
             return truth(formula if isinstance(operator, ast.Eq) else formula.negated())
         if isinstance(left, TypeValue) and isinstance(operator, ast.Eq | ast.In | ast.Is):
@@ -722,7 +803,8 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _same_dim(self, left: SizesOf, right: SizesOf, i: int) -> Formula:
         one, two = self.size_of(left.tensor, integer(i)), self.size_of(right.tensor, integer(i))
-        assert isinstance(one, Number) and isinstance(two, Number)
+        assert isinstance(one, Number)
+        assert isinstance(two, Number)
         return equal(one.poly, two.poly)
 
     def _builtin_extreme(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
@@ -746,7 +828,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             return integer(rank) if rank else Number(Poly.of(Atom("rank", value.tensor.shape_key)))
         if isinstance(value, Tensor):
             return self.size_of(value, integer(0)) if value.sure else Number(Poly.of(Atom("len", value.key)))
-        return Number(Poly.of(Atom("len", ast.unparse(node.args[0]) if node.args else "")), deps=deps_of(value))
+        return Number(
+            Poly.of(Atom("len", ast.unparse(node.args[0]) if node.args else "")), deps=deps_of(value)
+        )
 
     def _range(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         numbers = [n.poly.integer for n in self.numbers(args)]
@@ -809,8 +893,12 @@ class HostEvaluator(TensorMethods, Evaluator):
             return UNKNOWN_VALUE
         function = args[0]
         if isinstance(function, Launcher):
-            return replace(function, args=(*function.args, *args[1:]), kwargs=(*function.kwargs, *keywords.items()))
-        if isinstance(function, External) and "autotune" in function.name or isinstance(function, External) and function.name in _JITS:
+            return replace(
+                function, args=(*function.args, *args[1:]), kwargs=(*function.kwargs, *keywords.items())
+            )
+        if (isinstance(function, External) and "autotune" in function.name) or (
+            isinstance(function, External) and function.name in _JITS
+        ):
             return Partial(function, tuple(args[1:]), tuple(keywords.items()))
         return Partial(function, tuple(args[1:]), tuple(keywords.items()))
 
@@ -842,14 +930,22 @@ class HostEvaluator(TensorMethods, Evaluator):
             return Number(total)
         if isinstance(source, SizesOf):
             return Number(source.tensor.size)
-        return Number(Poly.of(Atom("product of", source.key if isinstance(source, Tensor) else next(_UNIQUE))))
+        return Number(
+            Poly.of(Atom("product of", source.key if isinstance(source, Tensor) else next(_UNIQUE)))
+        )
 
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         return args[0] if args else UNKNOWN_VALUE
 
     def _learn_dtype(self, left: TypeValue, right: Value) -> None:
         """`x.dtype == torch.float16` in an assert settles the type of `x` by its key."""
-        types = [right] if isinstance(right, TypeValue) else list(right.items) if isinstance(right, Sequence) else []
+        types = (
+            [right]
+            if isinstance(right, TypeValue)
+            else list(right.items)
+            if isinstance(right, Sequence)
+            else []
+        )
         names = {item.dtype.name for item in types if isinstance(item, TypeValue)}
         if left.dtype.elements and names and None not in names and isinstance(self.statement, ast.Assert):
             for key in left.dtype.elements:
@@ -874,14 +970,30 @@ def _external(name: str) -> Value:
 
 
 def _name_of(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    return (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
 
 
 def _negated_ceiling(left: Poly, right: Poly) -> Poly | None:
     """`-(n) // b` inside `-(-n // b)`: the quotient, negated so that negating it again gives cdiv."""
-    if left.terms and all(factor < 0 for factor in left.terms.values()) and right.terms and all(f > 0 for f in right.terms.values()):
+    if (
+        left.terms
+        and all(factor < 0 for factor in left.terms.values())
+        and right.terms
+        and all(f > 0 for f in right.terms.values())
+    ):
         return -symbolic.ceil_divide(-left, right)
-    if right.terms and all(factor < 0 for factor in right.terms.values()) and left.terms and all(f > 0 for f in left.terms.values()):
+    if (
+        right.terms
+        and all(factor < 0 for factor in right.terms.values())
+        and left.terms
+        and all(f > 0 for f in left.terms.values())
+    ):
         return -symbolic.ceil_divide(left, -right)
     return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.finding import Range, Related
 from tritonlint.model.device import DeviceEvaluator
-from tritonlint.model.dtypes import UNKNOWN_DTYPE, named
+from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, named
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import HeuristicsValue, JitDecorator, KernelValue, Number, Tensor, Tuned, Value
@@ -157,7 +157,11 @@ def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
     found = []
     for module in [info.module, *project.modules_mentioning(info.name, info.module)]:
         for value in module.kernel_values:
-            if value.info is not info and info.name in called_names(value.info, project) and _resolves(value.info, info):
+            if (
+                value.info is not info
+                and info.name in called_names(value.info, project)
+                and _resolves(value.info, info)
+            ):
                 found.append(value.info)
     return found
 
@@ -170,7 +174,13 @@ def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
         for node in ast.walk(info.node):
             if isinstance(node, ast.Call):
                 function = node.func
-                names.add(function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else "")
+                names.add(
+                    function.id
+                    if isinstance(function, ast.Name)
+                    else function.attr
+                    if isinstance(function, ast.Attribute)
+                    else ""
+                )
         cache[info] = frozenset(names)
     return cache[info]
 
@@ -206,7 +216,7 @@ def trace_of(info: FunctionInfo) -> Trace:
     return evaluator.trace
 
 
-def annotated_dtype(parameter: Parameter) -> object:
+def annotated_dtype(parameter: Parameter) -> DType:
     """The scalar type that an annotation such as `tl.int64` forces."""
     annotation = parameter.node.annotation
     if isinstance(annotation, ast.Attribute):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tritonlint.policy import Policy
 from tritonlint.model.values import (
     Choice,
     ClassValue,
@@ -21,6 +20,7 @@ from tritonlint.model.values import (
     Unknown,
     Value,
 )
+from tritonlint.policy import Policy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,7 +140,9 @@ class Module:
     def has_string_annotations(self) -> bool:
         """Whether `from __future__ import annotations` is in force."""
         return any(
-            isinstance(node, ast.ImportFrom) and node.module == "__future__" and any(a.name == "annotations" for a in node.names)
+            isinstance(node, ast.ImportFrom)
+            and node.module == "__future__"
+            and any(a.name == "annotations" for a in node.names)
             for node in self.source.tree.body
         )
 
@@ -151,7 +153,10 @@ class Module:
         Triton for Ascend, Cambricon and Kunlunxin does; packages keep such kernels in folders of those names.
         """
         words = set(re.split(r"[^a-z0-9]+", self.source.path.lower().replace("_", "/")))
-        return bool(words & {"ascend", "npu", "cambricon", "mlu", "kunlunxin"}) or "torch_npu" in self.source.text
+        return (
+            bool(words & {"ascend", "npu", "cambricon", "mlu", "kunlunxin"})
+            or "torch_npu" in self.source.text
+        )
 
     @cached_property
     def functions(self) -> tuple[FunctionInfo, ...]:
@@ -229,7 +234,9 @@ class Module:
             if inner is not None:
                 return ModuleValue(inner)
         elif module is None and item.level:
-            inner = self.project.find_module(item.name if not item.module else f"{item.module}.{item.name}", item.level, self)
+            inner = self.project.find_module(
+                item.name if not item.module else f"{item.module}.{item.name}", item.level, self
+            )
             if inner is not None:
                 return ModuleValue(inner)
         if item.name in _CONVENTIONS and not item.module.startswith("triton"):
@@ -311,9 +318,12 @@ class Module:
                     return True
                 if isinstance(inner.func, ast.Attribute) and inner.func.attr in ("run", "warmup"):
                     return True
-            elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Load) and isinstance(inner.value, ast.Name):
-                if inner.value.id in self._kernel_names:
-                    return True
+            elif (
+                isinstance(inner, ast.Subscript)
+                and isinstance(inner.ctx, ast.Load)
+                and isinstance(inner.value, ast.Name)
+            ) and inner.value.id in self._kernel_names:
+                return True
         return False
 
     @cached_property
@@ -323,7 +333,9 @@ class Module:
 
 _CONVENTIONS = {"triton": "triton", "tl": "triton.language", "gl": "triton.experimental.gluon.language"}
 _STAR: dict[str, frozenset[str]] = {
-    "triton.language": frozenset("load store arange program_id constexpr zeros dot float32 float16 int32 int64 cdiv sum max where".split()),
+    "triton.language": frozenset(
+        "load store arange program_id constexpr zeros dot float32 float16 int32 int64 cdiv sum max where".split()
+    ),
     "triton": frozenset("jit autotune Config cdiv heuristics next_power_of_2".split()),
 }
 _ALIASES = (
@@ -336,7 +348,9 @@ _ALIASES = (
 )
 
 
-_FORK = re.compile(r"^[a-z_]*triton[a-z_]*(?=\.(language|experimental|runtime|jit|autotune|Config|cdiv|heuristics|next_power_of_2)\b)")
+_FORK = re.compile(
+    r"^[a-z_]*triton[a-z_]*(?=\.(language|experimental|runtime|jit|autotune|Config|cdiv|heuristics|next_power_of_2)\b)"
+)
 
 
 def _canonical(dotted: str) -> str:
@@ -349,7 +363,9 @@ def _canonical(dotted: str) -> str:
 
 
 def _is_nothing(value: Value) -> bool:
-    return isinstance(value, Unknown) or (isinstance(value, Choice) and all(isinstance(o, Unknown) for o in value.options))
+    return isinstance(value, Unknown) or (
+        isinstance(value, Choice) and all(isinstance(o, Unknown) for o in value.options)
+    )
 
 
 def _last_name(node: ast.expr) -> str:

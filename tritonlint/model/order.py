@@ -64,7 +64,9 @@ def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Ge
     if left is None or right is None or len(left) != 1 or len(right) != 1 or left[0].index == right[0].index:
         return
     first = _first_statement(trace, left[0].index, right[0].index)
-    yield Gemm(dot, loop, left[0].index, right[0].index, left[0].extent, right[0].extent, trace, first, launches)
+    yield Gemm(
+        dot, loop, left[0].index, right[0].index, left[0].extent, right[0].extent, trace, first, launches
+    )
 
 
 def _steps_of(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> list[TileStep] | None:
@@ -137,7 +139,9 @@ def _computes(assignment: Assignment, wanted: tuple[Poly, Poly]) -> bool:
         if isinstance(value, Number):
             if value.poly in wanted:
                 return True
-            if any(w.atom is not None and w.atom.kind != "pid" and w.atom in value.poly.closure for w in wanted):
+            if any(
+                w.atom is not None and w.atom.kind != "pid" and w.atom in value.poly.closure for w in wanted
+            ):
                 return True
     return False
 
@@ -172,7 +176,11 @@ def mismatched_split(gemm: Gemm) -> tuple[Poly, Poly] | None:
         if outer is None or inner is None or outer.kind != "floordiv" or inner.kind != "mod":
             continue
         linear, modulus = inner.args
-        if outer.args[0] == linear and outer.args[1] != modulus and not _other_splits(gemm, linear, {outer, inner}):
+        if (
+            outer.args[0] == linear
+            and outer.args[1] != modulus
+            and not _other_splits(gemm, linear, {outer, inner})
+        ):
             return modulus, outer.args[1]
     return None
 
@@ -202,7 +210,11 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
     """A compile-time parameter that names a group and is never read."""
     import ast
 
-    read = {node.id for node in ast.walk(kernel.node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    read = {
+        node.id
+        for node in ast.walk(kernel.node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
     for parameter in kernel.parameters:
         if parameter.is_constexpr and parameter.name not in read and "group" in parameter.name.lower():
             return parameter.name
@@ -213,9 +225,13 @@ def dropped_remaps(kernel: Kernel) -> Iterator[HelperCall]:
     """Calls of pure helpers on program ids whose result is thrown away."""
     trace = kernel.module.project.trace(kernel.info)
     for call in trace.calls:
-        if not (call.discarded and call.pure and kernel.mine(call.where)) or isinstance(call.result, NoneValue):
+        if not (call.discarded and call.pure and kernel.mine(call.where)) or isinstance(
+            call.result, NoneValue
+        ):
             continue
-        if any(isinstance(arg, Number) and any(a.kind == "pid" for a in arg.poly.closure) for arg in call.args):
+        if any(
+            isinstance(arg, Number) and any(a.kind == "pid" for a in arg.poly.closure) for arg in call.args
+        ):
             yield call
 
 
@@ -227,7 +243,11 @@ def walks_few_rows(gemm: Gemm) -> bool:
             return True
         for index in (gemm.rows, gemm.columns):
             atom = index.atom
-            if atom is not None and atom.kind == "pid" and launch.grid is not None and atom.args[0] < len(launch.grid):
-                if launch.grid[atom.args[0]].integer == 1:
-                    return True
+            if (
+                atom is not None
+                and atom.kind == "pid"
+                and launch.grid is not None
+                and atom.args[0] < len(launch.grid)
+            ) and launch.grid[atom.args[0]].integer == 1:
+                return True
     return False

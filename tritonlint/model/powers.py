@@ -60,9 +60,14 @@ def _is_power_atom(atom: Atom, facts: tuple[Formula, ...]) -> bool:
         return all(power_of_2(item, facts) is Proof.YES for item in atom.args[:2]) or (
             atom.kind == "rshift" and power_of_2(atom.args[0], facts) is Proof.YES
         )
-    return power_of_2(Poly.of(atom), facts) is Proof.YES if facts and atom.kind in ("dim", "hostparam", "config") and any(
-        atom in fact.closure for fact in facts
-    ) and possible_values(Poly.of(atom), facts) else False
+    return (
+        power_of_2(Poly.of(atom), facts) is Proof.YES
+        if facts
+        and atom.kind in ("dim", "hostparam", "config")
+        and any(atom in fact.closure for fact in facts)
+        and possible_values(Poly.of(atom), facts)
+        else False
+    )
 
 
 def _says_power(part: Formula, value: Poly) -> bool:

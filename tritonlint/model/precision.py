@@ -72,7 +72,11 @@ def _parameter_type(name: str, launch: Launch) -> frozenset[str]:
     if name.startswith("="):
         argument = launch.arguments.get(name[1:])
         value = argument.value if argument is not None else None
-        return frozenset((value.dtype.name,)) if isinstance(value, TypeValue) and value.dtype.name else frozenset()
+        return (
+            frozenset((value.dtype.name,))
+            if isinstance(value, TypeValue) and value.dtype.name
+            else frozenset()
+        )
     tensor = launch.tensor(name)
     return _tensor_type(tensor, launch) if tensor is not None else frozenset()
 
@@ -129,7 +133,9 @@ def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iter
         answer, launch = halfness(item.before.dtype, trace, launches)
         wide = item.added.dtype.name in ("fp32", "fp64") or item.after.dtype.name in ("fp32", "fp64")
         if answer is not Halfness.NO and not wide and _is_own_type(item.before.dtype):
-            yield HalfSum("accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name)
+            yield HalfSum(
+                "accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name
+            )
 
 
 def _is_own_type(dtype: DType) -> bool:
@@ -157,12 +163,20 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         if dot.result.dtype.is_half or dot.result.dtype.elements:
             answer, launch = halfness(dot.result.dtype, trace, launches)
         elif isinstance(dot.acc, Number) and dot.out_dtype is None and _is_own_type(dot.acc.dtype):
-            answer, launch = halfness(dot.acc.dtype, trace, launches)  # from Triton 3.8 `out_dtype` follows `acc`
+            answer, launch = halfness(
+                dot.acc.dtype, trace, launches
+            )  # from Triton 3.8 `out_dtype` follows `acc`
         else:
             continue
         if answer is Halfness.NO:
             continue
-        dtype = dot.result.dtype if _is_own_type(dot.result.dtype) else dot.acc.dtype if isinstance(dot.acc, Number) else dot.result.dtype
+        dtype = (
+            dot.result.dtype
+            if _is_own_type(dot.result.dtype)
+            else dot.acc.dtype
+            if isinstance(dot.acc, Number)
+            else dot.result.dtype
+        )
         yield HalfSum("dot", dot.acc_definition or dot.where, dot.where, dtype, answer, launch, "")
 
 
@@ -183,19 +197,30 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
     for trace in kernel.traces:
         launches = launches_of(trace.root)
         for item in trace.reductions:
-            if item.op not in ("sum", "cumsum") or not kernel.mine(item.where) or item.operand.formula is not None:
+            if (
+                item.op not in ("sum", "cumsum")
+                or not kernel.mine(item.where)
+                or item.operand.formula is not None
+            ):
                 continue
             if item.dtype is not None or not _may_be_float(item.operand, trace):
                 continue
             answer, launch = halfness(item.operand.dtype, trace, launches)
             if answer is not Halfness.NO:
-                yield HalfSum("reduction", item.where, item.where, item.operand.dtype, answer, launch, f"tl.{item.op}")
+                yield HalfSum(
+                    "reduction", item.where, item.where, item.operand.dtype, answer, launch, f"tl.{item.op}"
+                )
         yield from _addends(kernel, trace, launches)
 
 
 def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        if not kernel.mine(item.where) or item.before.dtype.name != "fp32" or not item.added.origin or item.loop is None:
+        if (
+            not kernel.mine(item.where)
+            or item.before.dtype.name != "fp32"
+            or not item.added.origin
+            or item.loop is None
+        ):
             continue
         if item.before.dtype.literal or not _may_be_float(item.added, trace):
             continue

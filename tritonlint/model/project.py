@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _MARKERS = ("tritonlint.toml", "pyproject.toml", ".git")
 _SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"))
-_OUTSIDE = frozenset("triton torch numpy math functools itertools os typing dataclasses jax pytest collections".split())
+_OUTSIDE = frozenset(
+    "triton torch numpy math functools itertools os typing dataclasses jax pytest collections".split()
+)
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -126,7 +128,7 @@ class Project:
         top = package_top(file)
         first = top.parent if top is not None else file.parent
         folders = [first, self.root.parent if (self.root / "__init__.py").exists() else self.root]
-        return folders + [self.root / "src", self.root / "python"]
+        return [*folders, self.root / "src", self.root / "python"]
 
     def _module_under(self, folder: Path, dotted: str) -> Module | None:
         key = (dotted, folder)
@@ -142,7 +144,9 @@ class Project:
         found: list[Path] = []
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(
-                name for name in folders if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+                name
+                for name in folders
+                if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
             )
             found += [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
         return tuple(found)

@@ -49,7 +49,9 @@ def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:
             if argument is None or argument.by_default:
                 continue
             variation = variation_of(argument, launch)
-            if variation is not None and (best is None or variation.confidence.rank > best.variation.confidence.rank):
+            if variation is not None and (
+                best is None or variation.confidence.rank > best.variation.confidence.rank
+            ):
                 in_kernel = isinstance(argument.node, ast.Lambda) or not _stands_in(argument.node, launch)
                 module = kernel.module if in_kernel else launch.module
                 best = VaryingConstexpr(parameter, variation, launch, argument.node, module)
@@ -78,7 +80,12 @@ def missing_constexprs(kernel: Kernel) -> Iterator[tuple[StaticUse, Trace]]:
         if not _is_launched(trace):
             continue
         for use in trace.static_uses:
-            if kernel.mine(use.where) and isinstance(use.value, Number) and not use.value.static and _is_runtime(use.value, trace):
+            if (
+                kernel.mine(use.where)
+                and isinstance(use.value, Number)
+                and not use.value.static
+                and _is_runtime(use.value, trace)
+            ):
                 yield use, trace
 
 
@@ -100,5 +107,6 @@ def _is_runtime(value: Number, trace: Trace) -> bool:
     if any(atom.kind in _UNCLEAR for atom in atoms):
         return False
     return any(
-        atom.kind in ("pid", "programs", "load") or (atom.kind == "param" and atom.args[0] not in static) for atom in atoms
+        atom.kind in ("pid", "programs", "load") or (atom.kind == "param" and atom.args[0] not in static)
+        for atom in atoms
     ) or all(atom.kind == "param" for atom in atoms)

@@ -62,9 +62,7 @@ class Atom:
 
 
 def _collect(arg: Any, into: set[Atom]) -> None:
-    if isinstance(arg, Atom):
-        into |= arg.closure
-    elif isinstance(arg, Poly):
+    if isinstance(arg, (Atom, Poly)):
         into |= arg.closure
     elif isinstance(arg, tuple | frozenset):
         for item in arg:
@@ -430,7 +428,7 @@ def is_below(value: Poly, limit: Poly) -> bool:
             low_number is not None
             and high_number is not None
             and top is not None
-            and 0 <= low_number
+            and low_number >= 0
             and high_number <= top
         )
     if atom.kind == "mod":

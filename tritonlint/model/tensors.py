@@ -32,7 +32,15 @@ _SAME = frozenset(
     "contiguous clone detach cuda cpu requires_grad_ mul_ add_ sub_ div_ copy_ zero_ fill_ relu abs neg pin_memory "
     "float half bfloat16 double int long bool type to sigmoid exp sqrt masked_fill clamp byte".split()
 )
-_CASTS = {"float": "fp32", "half": "fp16", "bfloat16": "bf16", "double": "fp64", "int": "int32", "long": "int64", "bool": "bool"}
+_CASTS = {
+    "float": "fp32",
+    "half": "fp16",
+    "bfloat16": "bf16",
+    "double": "fp64",
+    "int": "int32",
+    "long": "int64",
+    "bool": "bool",
+}
 _MAKERS = frozenset("empty zeros ones full randn rand randint empty_strided rand_like tensor".split())
 _LIKE = frozenset("empty_like zeros_like ones_like full_like randn_like rand_like".split())
 _NEW = frozenset("new_empty new_zeros new_ones new_full".split())
@@ -126,7 +134,9 @@ class TensorMethods(Evaluator):
         """`value[...]`."""
         text = ast.unparse(node.slice)[:40]
         dims = self._sliced_dims(node.slice, value)
-        derived = Tensor(f"{value.key}[{text}]", dims=dims, dtype=value.dtype, origin="derived", sure=value.sure)
+        derived = Tensor(
+            f"{value.key}[{text}]", dims=dims, dtype=value.dtype, origin="derived", sure=value.sure
+        )
         if not value.sure and isinstance(index, Text | Number):
             return replace(derived, origin=value.origin if value.origin == "attribute" else "derived")
         return derived
@@ -154,7 +164,9 @@ class TensorMethods(Evaluator):
         return tuple(dims) if len(items) > 1 or rank is not None else None
 
     # --- methods --------------------------------------------------------------------------------
-    def tensor_method(self, node: ast.Call, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
+    def tensor_method(
+        self, node: ast.Call, value: Tensor, name: str, args: list[Value], keywords: Arguments
+    ) -> Value:
         """`value.name(*args, **keywords)`."""
         if name in ("size", "stride"):
             return self._size_or_stride(value, name, args, keywords)
@@ -179,13 +191,25 @@ class TensorMethods(Evaluator):
         if name in ("max", "min", "amax", "sum") and not args:
             return replace(value, key=f"{value.key}.{name}()", like="", dims=(), origin="derived")
         if name == "flatten":
-            return Tensor(f"{value.key}.flatten()", dims=(value.size,) if not args else None, dtype=value.dtype, origin=value.origin, sure=True)
+            return Tensor(
+                f"{value.key}.flatten()",
+                dims=(value.size,) if not args else None,
+                dtype=value.dtype,
+                origin=value.origin,
+                sure=True,
+            )
         if name == "save_for_backward":
             return UNKNOWN_VALUE
         if name == "get" and not value.sure:
             return Tensor(f"{value.key}.get({', '.join(map(_word, args))})", origin="derived", sure=False)
         origin = "derived"
-        return Tensor(f"{value.key}.{name}()@{node.lineno}:{node.col_offset}", dtype=UNKNOWN_DTYPE, origin=origin, sure=False, node=node)
+        return Tensor(
+            f"{value.key}.{name}()@{node.lineno}:{node.col_offset}",
+            dtype=UNKNOWN_DTYPE,
+            origin=origin,
+            sure=False,
+            node=node,
+        )
 
     def _size_or_stride(self, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
         index = keywords.get("dim", args[0] if args else None)
@@ -197,14 +221,22 @@ class TensorMethods(Evaluator):
                 return SizesOf(Tensor(f"{value.key}.stride()", origin="derived"))
             return Sequence(tuple(self._stride(value, i) for i in range(rank)))
         number = index.poly.integer if isinstance(index, Number) else None
-        return self._stride(value, number) if number is not None else Number(Poly.of(Atom("stride", value.key, "?")))
+        return (
+            self._stride(value, number)
+            if number is not None
+            else Number(Poly.of(Atom("stride", value.key, "?")))
+        )
 
     def _stride(self, value: Tensor, axis: int) -> Number:
         rank = self._rank(value)
         if axis < 0 and rank:
             axis += rank
         self.least_ranks[value.key] = max(self.least_ranks.get(value.key, 0), axis + 1)
-        if (value.contiguous or value.origin == "fresh") and value.dims is not None and 0 <= axis < len(value.dims):
+        if (
+            (value.contiguous or value.origin == "fresh")
+            and value.dims is not None
+            and 0 <= axis < len(value.dims)
+        ):
             span = ONE
             for dim in value.dims[axis + 1 :]:
                 span = span * dim
@@ -226,7 +258,9 @@ class TensorMethods(Evaluator):
             like=value.shape_key,
             dims=value.dims,
             dtype=dtype,
-            origin=value.origin if in_place or name in ("to", "half", "float", "bfloat16", "clone") else "derived",
+            origin=value.origin
+            if in_place or name in ("to", "half", "float", "bfloat16", "clone")
+            else "derived",
             contiguous=value.contiguous or name == "contiguous",
             sure=True,
         )
@@ -235,7 +269,13 @@ class TensorMethods(Evaluator):
         if len(args) == 1 and isinstance(args[0], Sequence | SizesOf):
             target = args[0]
             if isinstance(target, SizesOf):
-                return replace(value, key=f"{value.key}.view@{node.lineno}", like=target.tensor.shape_key, dims=target.tensor.dims, sure=True)
+                return replace(
+                    value,
+                    key=f"{value.key}.view@{node.lineno}",
+                    like=target.tensor.shape_key,
+                    dims=target.tensor.dims,
+                    sure=True,
+                )
             items: Items[Value] = target.items if target.exact else ()
         else:
             items = args
@@ -244,7 +284,12 @@ class TensorMethods(Evaluator):
         dims: list[Poly] = []
         for number in numbers:
             if number is None:
-                return Tensor(f"{value.key}.view@{node.lineno}", dtype=value.dtype, origin=value.origin, contiguous=value.contiguous)
+                return Tensor(
+                    f"{value.key}.view@{node.lineno}",
+                    dtype=value.dtype,
+                    origin=value.origin,
+                    contiguous=value.contiguous,
+                )
             if number.poly.integer == -1:
                 rest = ONE
                 for poly in known:
@@ -252,7 +297,13 @@ class TensorMethods(Evaluator):
                 dims.append(symbolic.floor_divide(value.size, rest))
             else:
                 dims.append(number.poly)
-        return Tensor(f"{value.key}.view@{node.lineno}", dims=tuple(dims) or None, dtype=value.dtype, origin=value.origin, contiguous=value.contiguous)
+        return Tensor(
+            f"{value.key}.view@{node.lineno}",
+            dims=tuple(dims) or None,
+            dtype=value.dtype,
+            origin=value.origin,
+            contiguous=value.contiguous,
+        )
 
     def _permuted(self, value: Tensor, *, swap: bool, node: ast.AST | None = None) -> Tensor:
         dims = value.dims
@@ -272,7 +323,13 @@ class TensorMethods(Evaluator):
         other = right if model is left else left
         like = model.shape_key if isinstance(other, Number) else ""
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-        return Tensor(f"{model.key}~@{line}:{column}", like=like, dims=model.dims if like else None, dtype=model.dtype, origin="derived")
+        return Tensor(
+            f"{model.key}~@{line}:{column}",
+            like=like,
+            dims=model.dims if like else None,
+            dtype=model.dtype,
+            origin="derived",
+        )
 
     # --- torch ----------------------------------------------------------------------------------
     def torch_call(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value | None:
@@ -303,7 +360,9 @@ class TensorMethods(Evaluator):
         return None
 
 
-def fresh_tensor(evaluator: TensorMethods, node: ast.Call, args: list[Value], keywords: Arguments, dtype: DType) -> Tensor:
+def fresh_tensor(
+    evaluator: TensorMethods, node: ast.Call, args: list[Value], keywords: Arguments, dtype: DType
+) -> Tensor:
     """A tensor allocated by `node`."""
     given = keywords.get("dtype")
     if isinstance(given, TypeValue):
@@ -316,14 +375,25 @@ def fresh_tensor(evaluator: TensorMethods, node: ast.Call, args: list[Value], ke
         if isinstance(sizes, SizesOf):
             like, dims = sizes.tensor.shape_key, sizes.tensor.dims
         else:
-            items = sizes.items if isinstance(sizes, Sequence) and sizes.exact else () if isinstance(sizes, Sequence) else args
+            items = (
+                sizes.items
+                if isinstance(sizes, Sequence) and sizes.exact
+                else ()
+                if isinstance(sizes, Sequence)
+                else args
+            )
             if short in ("full", "new_full") and not isinstance(sizes, Sequence):
                 items = items[:1]
             numbers = [evaluator.as_number(item) for item in items]
             if numbers and None not in numbers:
                 dims = tuple(number.poly for number in numbers if number is not None)
     return Tensor(
-        key=f"{short or 'fresh'}@{node.lineno}:{node.col_offset}", like=like, dims=dims, dtype=dtype, origin="fresh", node=node
+        key=f"{short or 'fresh'}@{node.lineno}:{node.col_offset}",
+        like=like,
+        dims=dims,
+        dtype=dtype,
+        origin="fresh",
+        node=node,
     )
 
 

@@ -61,12 +61,18 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
     seen: set[int] = set()
     for kernel in module.kernel_values:
         for wrapper in kernel.wrappers:
-            if isinstance(wrapper, Tuned) and _stands_in(module, wrapper.node) and id(wrapper.node) not in seen:
+            if (
+                isinstance(wrapper, Tuned)
+                and _stands_in(module, wrapper.node)
+                and id(wrapper.node) not in seen
+            ):
                 seen.add(id(wrapper.node))
                 decorator = _decorator(kernel, wrapper)
                 yield Tuning(wrapper, decorator, kernel, None, is_gated(kernel, wrapper, module))
     for function in module.functions:
-        if not any(isinstance(n, ast.Call) and "autotune" in ast.unparse(n.func) for n in ast.walk(function.node)):
+        if not any(
+            isinstance(n, ast.Call) and "autotune" in ast.unparse(n.func) for n in ast.walk(function.node)
+        ):
             continue
         if function.node in {k.info.node for k in module.kernel_values}:
             continue
@@ -113,12 +119,19 @@ def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
         return True
     if function.name.startswith("__init__") or function.name.startswith("_init"):
         return True
-    names = {name for inner in ast.walk(function.node) if isinstance(inner, ast.Global | ast.Nonlocal) for name in inner.names}
+    names = {
+        name
+        for inner in ast.walk(function.node)
+        if isinstance(inner, ast.Global | ast.Nonlocal)
+        for name in inner.names
+    }
     kept: set[str] = set()
     for statement in ast.walk(function.node):
         if isinstance(statement, ast.Assign) and any(inner is node for inner in ast.walk(statement.value)):
             for target in statement.targets:
-                if isinstance(target, ast.Attribute | ast.Subscript) or (isinstance(target, ast.Name) and target.id in names):
+                if isinstance(target, ast.Attribute | ast.Subscript) or (
+                    isinstance(target, ast.Name) and target.id in names
+                ):
                     return True
                 if isinstance(target, ast.Name):
                     kept.add(target.id)

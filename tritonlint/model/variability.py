@@ -25,7 +25,10 @@ _VARYING = re.compile(
     re.IGNORECASE,
 )
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
-_WEIGHT = re.compile(r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|param\w*|cos|sin|scales?|lora\w*)(\d*)($|[._\[@])", re.IGNORECASE)
+_WEIGHT = re.compile(
+    r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|param\w*|cos|sin|scales?|lora\w*)(\d*)($|[._\[@])",
+    re.IGNORECASE,
+)
 _BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr"))
 
 
@@ -69,7 +72,13 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
         return None
     best = max(found, key=lambda item: item.confidence.rank)
     causes = frozenset().union(*(item.causes for item in found))
-    return Variation(best.reason, causes, best.confidence, all(v.is_stride for v in found), any(v.is_quotient for v in found))
+    return Variation(
+        best.reason,
+        causes,
+        best.confidence,
+        all(v.is_stride for v in found),
+        any(v.is_quotient for v in found),
+    )
 
 
 def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -95,7 +104,9 @@ def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if kind in ("cdiv", "floordiv"):
         inner = _of_poly(atom.args[0], node, launch)
         if inner is not None:
-            return Variation(f"a quotient of {inner.reason}", inner.causes, inner.confidence, is_quotient=True)
+            return Variation(
+                f"a quotient of {inner.reason}", inner.causes, inner.confidence, is_quotient=True
+            )
     return None
 
 
@@ -129,7 +140,12 @@ def _of_stride(atom: Atom, launch: Launch) -> Variation | None:
     rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch) or least
     if isinstance(axis, int) and rank is not None and 0 <= axis < rank - 2 and not _WEIGHT.search(key):
         cause = Atom("stride", "any")
-        return Variation(f"a stride of `{key}` that spans a whole batch", frozenset((cause,)), Confidence.MEDIUM, is_stride=True)
+        return Variation(
+            f"a stride of `{key}` that spans a whole batch",
+            frozenset((cause,)),
+            Confidence.MEDIUM,
+            is_stride=True,
+        )
     return None
 
 

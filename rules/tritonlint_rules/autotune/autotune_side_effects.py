@@ -72,7 +72,11 @@ class AutotuneSideEffects(Rule):
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         for tuning in tunings_of(kernel.module):
-            if tuning.kernel is None or tuning.kernel.info is not kernel.info or tuning.several is not Proof.YES:
+            if (
+                tuning.kernel is None
+                or tuning.kernel.info is not kernel.info
+                or tuning.several is not Proof.YES
+            ):
                 continue
             if not _is_told(tuning):
                 yield from self._effects(kernel, tuning)
@@ -80,7 +84,10 @@ class AutotuneSideEffects(Rule):
     def _effects(self, kernel: Kernel, tuning: Tuning) -> Iterator[Finding]:
         trace = kernel.module.project.trace(kernel.info)
         effects = effects_of(trace)
-        told = {*(names_in(option(tuning.tuned, "restore_value")) or ()), *(names_in(option(tuning.tuned, "reset_to_zero")) or ())}
+        told = {
+            *(names_in(option(tuning.tuned, "restore_value")) or ()),
+            *(names_in(option(tuning.tuned, "reset_to_zero")) or ()),
+        }
         causes: list[str] = []
         related: list[Related] = []
         for name, effect in effects.items():
@@ -92,12 +99,17 @@ class AutotuneSideEffects(Rule):
                 related.append(_place(effect.updates[0]).note(f"`{name}` is updated here"))
             elif pair is not None:
                 causes.append(f"overwrites `{name}`, which it reads")
-                related += [_place(pair[0]).note(f"`{name}` is read here"), _place(pair[1]).note("and written here")]
+                related += [
+                    _place(pair[0]).note(f"`{name}` is read here"),
+                    _place(pair[1]).note("and written here"),
+                ]
         for launch in kernel.launches:
             pair_names = aliases(launch, effects)
             if pair_names is not None and not set(pair_names) & told:
                 causes.append(f"is launched with one tensor as `{pair_names[0]}` and `{pair_names[1]}`")
-                related.append(Place(launch.module.source, launch.node).note("the same tensor is read and written here"))
+                related.append(
+                    Place(launch.module.source, launch.node).note("the same tensor is read and written here")
+                )
         if causes:
             yield self.finding(
                 Place(kernel.module.source, tuning.node, kernel.name),
@@ -110,7 +122,9 @@ class AutotuneSideEffects(Rule):
 def _is_told(tuning: Tuning) -> bool:
     """Whether a hook, or a list that cannot be read, may restore what tuning overwrites."""
     tuned = tuning.tuned
-    if option(tuned, "pre_hook") is not None or any(config.pre_hook for config in configurations(tuned).items):
+    if option(tuned, "pre_hook") is not None or any(
+        config.pre_hook for config in configurations(tuned).items
+    ):
         return True
     return any(names_in(option(tuned, name)) is None for name in ("restore_value", "reset_to_zero"))
 

@@ -67,13 +67,17 @@ def place_of(kernel: Kernel, where: Where) -> Place:
 def related_of(kernel: Kernel, exposure: Exposure) -> Iterator[Related]:
     """The places that show it: the twin's mask, the launch, the callers."""
     if exposure.sibling is not None:
-        yield place_of(kernel, exposure.sibling.where).note(f"the same index is kept below `{exposure.sibling.limit}` here")
+        yield place_of(kernel, exposure.sibling.where).note(
+            f"the same index is kept below `{exposure.sibling.limit}` here"
+        )
     launch = exposure.launch
     if launch is not None:
         size = f", {exposure.tail.size} rounded up to whole tiles" if exposure.tail.size is not None else ""
         yield Place(launch.module.source, launch.node, None).note(f"launched here{size}")
     for call in exposure.access.where.calls:
-        yield Place(call.caller.module.source, call.node, call.caller.name).note(f"called here by `{call.caller.name}`")
+        yield Place(call.caller.module.source, call.node, call.caller.name).note(
+            f"called here by `{call.caller.name}`"
+        )
 
 
 def strongest(found: list[Exposure]) -> Exposure:

@@ -9,7 +9,6 @@ from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place, Proof
 from tritonlint.model.blocks import UncheckedAxis, unchecked_axes
 from tritonlint.rule import Rule
-
 from tritonlint_rules.memory._wording import place_of
 
 
@@ -67,18 +66,27 @@ class UncheckedBlockPointer(Rule):
             by_access[id(item.access.where.node)].append(item)
         for items in by_access.values():
             best = max(items, key=lambda item: _confidence(item).rank)
-            axes = ", ".join(str(axis) for axis in sorted({item.axis for item in items if _confidence(item) is _confidence(best)}))
+            axes = ", ".join(
+                str(axis)
+                for axis in sorted({item.axis for item in items if _confidence(item) is _confidence(best)})
+            )
             where = best.access.where
             message = (
                 f"`tl.{best.access.kind}` does not check axis {axes} of its block pointer: "
                 f"`{best.size}` need not be a multiple of `{best.extent}`"
             )
-            related = [Place(where.function.module.source, best.access.pointer.node, where.function.name).note("the block pointer")]
+            related = [
+                Place(where.function.module.source, best.access.pointer.node, where.function.name).note(
+                    "the block pointer"
+                )
+            ]
             if best.sibling is not None:
                 related.append(place_of(kernel, best.sibling.where).note("checked here"))
             if best.launch is not None:
                 related.append(Place(best.launch.module.source, best.launch.node).note("launched here"))
-            yield self.finding(place_of(kernel, where), message, confidence=_confidence(best), related=related)
+            yield self.finding(
+                place_of(kernel, where), message, confidence=_confidence(best), related=related
+            )
 
 
 def _confidence(item: UncheckedAxis) -> Confidence:

@@ -9,8 +9,15 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.exposure import Exposure, exposures
 from tritonlint.rule import Rule
-
-from tritonlint_rules.memory._wording import confidence_of, index_of, limit_of, place_of, related_of, strongest, verb_of
+from tritonlint_rules.memory._wording import (
+    confidence_of,
+    index_of,
+    limit_of,
+    place_of,
+    related_of,
+    strongest,
+    verb_of,
+)
 
 
 class UnmaskedAccess(Rule):

@@ -25,7 +25,9 @@ def place_of(where: Where) -> Place:
 def launch_note(item: HalfSum) -> Iterator[Related]:
     """The launch that shows the type."""
     if item.launch is not None:
-        yield Place(item.launch.module.source, item.launch.node).note("launched here with half-precision tensors")
+        yield Place(item.launch.module.source, item.launch.node).note(
+            "launched here with half-precision tensors"
+        )
 
 
 def type_of(item: HalfSum) -> str:

@@ -8,7 +8,6 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.precision import HalfSum, half_accumulators
 from tritonlint.rule import Rule
-
 from tritonlint_rules.numerics._wording import confidence_of, launch_note, place_of, type_of
 
 

@@ -8,7 +8,6 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.precision import HalfSum, half_reductions
 from tritonlint.rule import Rule
-
 from tritonlint_rules.numerics._wording import confidence_of, launch_note, place_of, type_of
 
 
@@ -68,7 +67,10 @@ class HalfPrecisionReduction(Rule):
                 best[id(item.where.node)] = item
         for item in best.values():
             yield self.finding(
-                place_of(item.where), _message(item), confidence=confidence_of(item), related=launch_note(item)
+                place_of(item.where),
+                _message(item),
+                confidence=confidence_of(item),
+                related=launch_note(item),
             )
 
 

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
-from tritonlint.model.order import dropped_remaps, gemms, idle_group_parameter, is_plain, is_swizzled_across, mismatched_split
+from tritonlint.model.order import (
+    dropped_remaps,
+    gemms,
+    idle_group_parameter,
+    is_plain,
+    is_swizzled_across,
+    mismatched_split,
+)
 from tritonlint.rule import Rule
 
 

@@ -87,7 +87,13 @@ class UngroupedGemm(Rule):
                     f"the tiles of this GEMM are visited in plain order: rows by `{_short(gemm.rows)}`, "
                     f"columns by `{_short(gemm.columns)}`",
                     confidence=_confidence(gemm),
-                    related=[Place(gemm.dot.where.function.module.source, gemm.dot.where.node, gemm.dot.where.function.name).note("the product")],
+                    related=[
+                        Place(
+                            gemm.dot.where.function.module.source,
+                            gemm.dot.where.node,
+                            gemm.dot.where.function.name,
+                        ).note("the product")
+                    ],
                 )
                 return
 

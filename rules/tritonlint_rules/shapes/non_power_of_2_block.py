@@ -92,4 +92,6 @@ def _related(items: list[KnownExtent], first: KnownExtent) -> Iterator[Related]:
         where = item.tile.where
         if id(where.node) not in seen:
             seen.add(id(where.node))
-            yield Place(where.function.module.source, where.node, where.function.name).note(f"and {item.tile.what} here")
+            yield Place(where.function.module.source, where.node, where.function.name).note(
+                f"and {item.tile.what} here"
+            )

@@ -75,7 +75,9 @@ class RuntimeValueAsConstexpr(Rule):
                 Place(kernel.module.source, first.parameter.node, kernel.name),
                 f"`{first.parameter.name}` is `tl.constexpr`, but launches pass {first.variation.reason}: "
                 "every new value compiles a new kernel",
-                confidence=max((item.variation.confidence for item in items), key=lambda c: Confidence(c).rank),
+                confidence=max(
+                    (item.variation.confidence for item in items), key=lambda c: Confidence(c).rank
+                ),
                 related=_related(kernel, items),
             )
 
