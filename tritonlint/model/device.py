@@ -842,6 +842,7 @@ class DeviceEvaluator(Evaluator):
         result_type = given or (INT32 if name.startswith("arg") else operand.dtype)
         if given is None and name in ("max", "min") and operand.dtype.is_half:
             result_type = FP32
+        single = number is not None and operand.shape is not None and number < len(operand.shape) and operand.shape[number] == ONE
         result = Number(
             Poly.of(Atom("data", self.site(node))),
             result_type,
@@ -849,7 +850,7 @@ class DeviceEvaluator(Evaluator):
             deps=operand.dependencies,
             loads=operand.loads,
         )
-        if self.recording:
+        if self.recording and not single:
             self.trace.reductions.append(
                 Reduction(self.where(node), name, operand, dtype, result, tuple(self.loops))
             )
@@ -882,10 +883,20 @@ class DeviceEvaluator(Evaluator):
                 shape,
                 deps=deps | one.poly.closure | two.poly.closure | condition.dependencies,
                 loads=loads,
+                origin=_selection(formula, one, two),
             )
-        return Number(
-            Poly.of(Atom("where", formula, one.poly, two.poly)), dtype, shape, deps=deps, loads=loads
-        )
+        poly = Poly.of(Atom("where", formula, one.poly, two.poly))
+        origin = _selection(formula, one, two)
+        return Number(poly, dtype, shape, deps=deps, loads=loads, origin=origin)
+
+    def _gather(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        """`tl.gather(src, index, axis)`: elements of `src` in the shape of `index`."""
+        source, index = (args[0], args[1]) if len(args) > 1 else (UNKNOWN_VALUE, keywords.get("index"))
+        if not isinstance(source, Number) or not isinstance(index, Number):
+            return Unknown(_all_deps([*args, *keywords.values()]))
+        data = Poly.of(Atom("data", self.site(node)))
+        deps = source.dependencies | index.dependencies
+        return Number(data, source.dtype, index.shape, deps=deps, loads=source.loads, origin=source.origin)
 
     def _extreme(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         numbers = [arg for arg in args if isinstance(arg, Number)]
@@ -1077,6 +1088,7 @@ _HANDLERS: dict[str, Handler] = {
     "dot": _D._dot,
     "dot_scaled": _D._dot_scaled,
     "where": _D._where,
+    "gather": _D._gather,
     "min": _D._extreme,
     "max": _D._extreme,
     "minimum": _D._extreme,
@@ -1178,6 +1190,14 @@ def _shapes(args: list[Value]) -> Shape | None:
         if isinstance(arg, Number):
             shape = broadcast(shape, arg.shape)
     return shape
+
+
+def _selection(formula: Formula, one: Number, two: Number) -> str:
+    """`selected` where an equation keeps one lane and zeroes the rest: summing that rounds nothing."""
+    equation = any(part.kind == "eq" for part in formula.conjuncts())
+    if equation and two.poly == ZERO:
+        return "selected"
+    return one.origin or two.origin
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

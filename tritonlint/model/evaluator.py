@@ -120,7 +120,9 @@ class Evaluator:
         self.evaluate(node.value)
 
     def _assign(self, node: ast.Assign) -> None:
+        self.wanted = _plain_count(node.targets[0])
         value = self.evaluate(node.value)
+        self.wanted = None
         for target in node.targets:
             self.bind(target, value, node)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -149,6 +151,8 @@ class Evaluator:
             self.accumulated(node, name, before, added, after, part)
 
     _before: Value | None = None
+    wanted: int | None = None
+    """How many values the assignment being evaluated unpacks into."""
 
     def _ann_assign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -709,6 +713,13 @@ class Evaluator:
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
         return UNKNOWN_VALUE
+
+
+def _plain_count(target: ast.expr) -> int | None:
+    """The number of names a tuple target takes, None where a starred one takes any number."""
+    if isinstance(target, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in target.elts):
+        return len(target.elts)
+    return None
 
 
 def _options(value: Value) -> tuple[Value, ...]:

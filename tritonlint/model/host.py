@@ -273,6 +273,24 @@ class HostEvaluator(TensorMethods, Evaluator):
             return tuple(option for option in value.options if isinstance(option, KernelValue))
         return ()
 
+    def _tuple(self, node: ast.Tuple | ast.List | ast.Set) -> Value:
+        """`*x.shape, y` assigned to five names says that `x` has four axes."""
+        wanted, self.wanted = self.wanted, None
+        stars = [e for e in node.elts if isinstance(e, ast.Starred)]
+        if wanted is not None and len(stars) == 1:
+            sizes = self.evaluate(stars[0].value)
+            rank = wanted - (len(node.elts) - 1)
+            if isinstance(sizes, SizesOf) and rank > 0:
+                self.ranks.setdefault(sizes.tensor.shape_key, rank)
+                parts: list[Value] = []
+                for element in node.elts:
+                    if isinstance(element, ast.Starred):
+                        parts += [self.size_of(sizes.tensor, integer(i)) for i in range(rank)]
+                    else:
+                        parts.append(self.evaluate(element))
+                return Sequence(tuple(parts))
+        return super()._tuple(node)
+
     def unpack(self, value: Value, targets: Items[ast.expr]) -> list[Value]:
         if isinstance(value, SizesOf):
             return self.unpacked_sizes(value.tensor, targets)

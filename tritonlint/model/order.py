@@ -6,6 +6,7 @@ and the other along the columns of the output. What tile a program takes is read
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,11 +15,13 @@ from tritonlint.model.bounds import axes_of, offset_of
 from tritonlint.model.exposure import base_of, constexprs_of
 from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import Assignment, Dot, HelperCall, Loop, Trace, Where
-from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.symbolic import ZERO, Atom, Poly
 from tritonlint.model.values import NoneValue, Number, Sequence, Value
+from tritonlint.model.variability import rank_of
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
+    from tritonlint.model.module import FunctionInfo
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Gemm:
     trace: Trace
     first: Where
     launches: tuple[Launch, ...]
+    batched: bool
+    """Whether both operands also move with a program index that is neither rows nor columns."""
 
 
 @dataclass(frozen=True)
@@ -56,47 +61,66 @@ def gemms(kernel: Kernel) -> Iterator[Gemm]:
                 yield gemm
 
 
+@dataclass(frozen=True)
+class Operand:
+    """How an operand of a dot moves: its steps by program id, and every atom its address mentions."""
+
+    steps: tuple[TileStep, ...]
+    mentions: frozenset[Atom]
+
+    def follows(self, index: Poly) -> bool:
+        """Whether the address changes with a tile index in any way."""
+        atom = index.atom
+        return atom is not None and atom in self.mentions
+
+
 def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Gemm]:
     if not dot.loops:
         return
     loop = dot.loops[-1]
-    left, right = _steps_of(dot.left, loop, trace, launches), _steps_of(dot.right, loop, trace, launches)
-    if left is None or right is None or len(left) != 1 or len(right) != 1 or left[0].index == right[0].index:
+    left, right = (_operand(side, loop, trace, launches) for side in (dot.left, dot.right))
+    if left is None or right is None or len(left.steps) != 1 or len(right.steps) != 1:
         return
-    first = _first_statement(trace, left[0].index, right[0].index)
-    yield Gemm(
-        dot, loop, left[0].index, right[0].index, left[0].extent, right[0].extent, trace, first, launches
-    )
+    rows, columns = left.steps[0], right.steps[0]
+    if rows.index == columns.index or right.follows(rows.index) or left.follows(columns.index):
+        return
+    first = _first_statement(trace, rows.index, columns.index)
+    known = rows.index.closure | columns.index.closure
+    shared = {atom for atom in left.mentions & right.mentions if atom.kind in ("pid", "floordiv", "mod")}
+    batched = any(_is_by_program(Poly.of(atom)) for atom in shared - known)
+    extents = rows.extent, columns.extent
+    yield Gemm(dot, loop, rows.index, columns.index, *extents, trace, first, launches, batched)
 
 
-def _steps_of(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> list[TileStep] | None:
-    """The program-id steps of an operand; None if it does not move with the loop over K."""
+def _operand(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> Operand | None:
+    """How an operand moves; None if it does not move with the loop over K, or not as a matrix does."""
     if not isinstance(value, Number) or loop.trip not in value.dependencies:
         return None
     found: dict[Poly, TileStep] = {}
-    static = constexprs_of(trace)
+    mentions: frozenset[Atom] = frozenset()
     for index in sorted(value.loads):
-        if index >= len(trace.accesses):
-            continue
-        address = trace.accesses[index].address.poly
+        address = trace.accesses[index].address.poly if index < len(trace.accesses) else ZERO
         if loop.trip not in address.closure:
             continue
+        mentions |= address.closure
         offset = offset_of(address, base_of(address, trace, launches))
-        for axis in axes_of(offset, static)[0]:
-            if axis.through_quotient:
-                return None
+        axes = axes_of(offset, constexprs_of(trace))[0]
+        if any(axis.through_quotient for axis in axes):
+            return None
+        for axis in axes:
             for step in axis.steps:
                 if _is_by_program(step) and loop.trip not in step.closure:
                     found.setdefault(step, TileStep(step, axis.extent))
         found.update(_wrapped(offset, loop))
     for atom in value.dependencies:
         if atom.kind == "blockload" and value.shape is not None:
+            mentions |= atom.closure
             for offset in atom.args[1]:
                 for extent in value.shape:
-                    step = _program_part(offset.split_by(extent)[0], loop)
-                    if step is not None:
-                        found.setdefault(step, TileStep(step, extent))
-    return list(found.values())
+                    part = _program_part(offset.split_by(extent)[0], loop)
+                    if part is not None:
+                        found.setdefault(part, TileStep(part, extent))
+    return Operand(tuple(found.values()), mentions)
 
 
 def _program_part(tiles: Poly, loop: Loop) -> Poly | None:
@@ -208,8 +232,6 @@ def is_swizzled_across(gemm: Gemm) -> bool:
 
 def idle_group_parameter(kernel: Kernel) -> str | None:
     """A compile-time parameter that names a group and is never read."""
-    import ast
-
     read = {
         node.id
         for node in ast.walk(kernel.node)
@@ -217,7 +239,9 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
     }
     for parameter in kernel.parameters:
         if parameter.is_constexpr and parameter.name not in read and "group" in parameter.name.lower():
-            return parameter.name
+            given = [la.arguments[parameter.name].value for la in kernel.launches if parameter.name in la.arguments]
+            if all(isinstance(value, Number) and value.poly.integer is not None for value in given):
+                return parameter.name
     return None
 
 
@@ -225,14 +249,63 @@ def dropped_remaps(kernel: Kernel) -> Iterator[HelperCall]:
     """Calls of pure helpers on program ids whose result is thrown away."""
     trace = kernel.module.project.trace(kernel.info)
     for call in trace.calls:
-        if not (call.discarded and call.pure and kernel.mine(call.where)) or isinstance(
-            call.result, NoneValue
-        ):
+        if not (call.discarded and kernel.mine(call.where) and is_pure(call.callee)):
+            continue
+        if isinstance(call.result, NoneValue):
             continue
         if any(
             isinstance(arg, Number) and any(a.kind == "pid" for a in arg.poly.closure) for arg in call.args
         ):
             yield call
+
+
+_ARITHMETIC = frozenset(
+    "cdiv min max minimum maximum where swizzle2d program_id num_programs to cast abs int range static_range "
+    "multiple_of max_contiguous assume static_assert constexpr".split()
+)
+
+
+def is_pure(function: FunctionInfo) -> bool:
+    """Whether a helper only computes: no memory, no assembly, no call of anything but arithmetic."""
+    calls = [node for node in ast.walk(function.node) if isinstance(node, ast.Call)]
+    names = {c.func.attr if isinstance(c.func, ast.Attribute) else getattr(c.func, "id", "") for c in calls}
+    return names <= _ARITHMETIC
+
+
+def is_small_batch(gemm: Gemm) -> bool:
+    """Whether this is one of many products whose sizes no launch shows to be a matrix' own."""
+    if not gemm.batched:
+        return False
+    for launch in gemm.launches:
+        sizes = [_size_in_grid(launch.on_host(e), e, launch) for e in (gemm.row_extent, gemm.column_extent)]
+        atoms = [size.atom if size is not None else None for size in sizes]
+        if all(atom is not None and atom.kind == "dim" for atom in atoms):
+            return False
+    return True
+
+
+def has_narrow_side(gemm: Gemm) -> bool:
+    """Whether a launch shows that rows or columns are a head's width: the last axis of four or more."""
+    for launch in gemm.launches:
+        for extent in (gemm.row_extent, gemm.column_extent):
+            size = _size_in_grid(launch.on_host(extent), extent, launch)
+            atom = size.atom if size is not None else None
+            if atom is None or atom.kind != "dim":
+                continue
+            rank = rank_of(str(atom.args[0]), launch)
+            if rank is not None and rank >= 4 and atom.args[1] in (-1, rank - 1):
+                return True
+    return False
+
+
+def _size_in_grid(extent: Poly, kernel_extent: Poly, launch: Launch) -> Poly | None:
+    """The size that a grid counts in tiles of an extent."""
+    for poly in launch.grid or ():
+        for atom in poly.closure:
+            if atom.kind == "cdiv" and atom.args[1] in (extent, kernel_extent):
+                size: Poly = atom.args[0]
+                return size
+    return None
 
 
 def walks_few_rows(gemm: Gemm) -> bool:

@@ -203,7 +203,9 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
                 or item.operand.formula is not None
             ):
                 continue
-            if item.dtype is not None or not _may_be_float(item.operand, trace):
+            if item.dtype is not None or item.operand.origin == "selected":
+                continue
+            if not _may_be_float(item.operand, trace):
                 continue
             answer, launch = halfness(item.operand.dtype, trace, launches)
             if answer is not Halfness.NO:

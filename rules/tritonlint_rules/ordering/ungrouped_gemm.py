@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
-from tritonlint.model.order import Gemm, gemms, idle_group_parameter, is_plain, walks_few_rows
+from tritonlint.model.order import (
+    Gemm,
+    gemms,
+    has_narrow_side,
+    idle_group_parameter,
+    is_plain,
+    is_small_batch,
+    walks_few_rows,
+)
 from tritonlint.rule import Rule
 
 
@@ -104,6 +112,6 @@ def _short(index: object) -> str:
 
 
 def _confidence(gemm: Gemm) -> Confidence:
-    if walks_few_rows(gemm):
+    if walks_few_rows(gemm) or has_narrow_side(gemm) or is_small_batch(gemm):
         return Confidence.LOW
     return Confidence.HIGH if gemm.launches else Confidence.MEDIUM
