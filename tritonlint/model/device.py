@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo
 
 MAX_INLINE_DEPTH = 12
+_PER_CALL = ("scope", "function", "calls", "returned", "return_grounds", "definitions", "path_key", "statement")
+"""What a call of a helper replaces while it runs."""
 TRITON_LANGUAGE = "triton.language."
 _LANGUAGES = (TRITON_LANGUAGE, "triton.experimental.gluon.language.")
 _ELEMENTWISE = frozenset(
@@ -475,38 +477,18 @@ class DeviceEvaluator(Evaluator):
         return value if value is not None else UNKNOWN_VALUE
 
     def _inlined(self, node: ast.Call, info: FunctionInfo, names: dict[str, Value]) -> Value:
-        outer = (
-            self.scope,
-            self.function,
-            self.calls,
-            self.returned,
-            self.definitions,
-            self.path_key,
-            self.statement,
-        )
+        outer = self.__dict__.copy()
         held = len(self.conditions)
         self.calls = (*self.calls, CallSite(self.function, node))
         self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
         self.scope = Scope(info.module, info.scope(), info)
         self.scope.names.update(names)
-        self.function, self.returned, self.definitions = info, [], {}
+        self.function, self.returned, self.return_grounds, self.definitions = info, [], set(), {}
         self.run(info.node.body)
-        returned = self.returned
-        (
-            self.scope,
-            self.function,
-            self.calls,
-            self.returned,
-            self.definitions,
-            self.path_key,
-            self.statement,
-        ) = outer
+        result = self.result(self.site(node))
         del self.conditions[held:]
-        if not returned:
-            return NONE
-        result = returned[0]
-        for i, other in enumerate(returned[1:]):
-            result = self.join(result, other, (*self.site(node), i))
+        for name in _PER_CALL:
+            setattr(self, name, outer[name])
         return result
 
     # --- tiles ----------------------------------------------------------------------------------

@@ -48,6 +48,9 @@ class Evaluator:
         self.scope = scope
         self.conditions: list[Formula] = []
         self.returned: list[Value] = []
+        self.return_grounds: set[str] = set()
+        self.grounds: frozenset[str] = frozenset()
+        """Kinds of atoms in the condition by which two values are being joined."""
         self.recording = True
         self.spent = 0
         self.statement: ast.stmt | None = None
@@ -218,7 +221,11 @@ class Evaluator:
         else_learned = self.conditions[held + 1 :]
         del self.conditions[held:]
         if through and else_through:
+            self.grounds = frozenset(atom.kind for atom in condition.closure)
             self.scope.names = self.joined(then_names, self.scope.names, node)
+            self.grounds = frozenset()
+            self.conditions += [either(condition.negated(), learned) for learned in then_learned[:4]]
+            self.conditions += [either(condition, learned) for learned in else_learned[:4]]
         elif through:
             self.scope.names = then_names
             self.conditions += [condition, *then_learned]
@@ -340,6 +347,7 @@ class Evaluator:
         return self.join(before, after, mark)
 
     def _return(self, node: ast.Return) -> bool:
+        self.return_grounds |= {atom.kind for formula in self.conditions for atom in formula.closure}
         self.returned.append(self.evaluate(node.value) if node.value is not None else NONE)
         return False
 
@@ -420,6 +428,17 @@ class Evaluator:
                 names[name] = self.join(other, value, (*self.site(node), name))
         return names
 
+    def result(self, site: tuple[object, ...]) -> Value:
+        """What the function that ran returns: one of its `return`s."""
+        if not self.returned:
+            return NONE
+        self.grounds = frozenset(self.return_grounds)
+        value = self.returned[0]
+        for i, other in enumerate(self.returned[1:]):
+            value = self.join(value, other, (*site, i))
+        self.grounds = frozenset()
+        return value
+
     def join(self, one: Value, two: Value, site: object) -> Value:
         """A value that is one of two."""
         if one == two:
@@ -442,10 +461,15 @@ class Evaluator:
         poly = one.poly
         if one.poly != two.poly:
             alternatives: set[Poly] = set()
+            grounds: set[str] = set(self.grounds)
             for poly in (one.poly, two.poly):
                 atom = poly.atom
-                alternatives |= atom.args[0] if atom is not None and atom.kind == "either" else {poly}
-            poly = Poly.of(Atom("either", frozenset(alternatives), site))
+                if atom is not None and atom.kind == "either":
+                    alternatives |= atom.args[0]
+                    grounds |= atom.args[2]
+                else:
+                    alternatives.add(poly)
+            poly = Poly.of(Atom("either", frozenset(alternatives), site, frozenset(grounds)))
         formula = None
         if one.formula is not None and two.formula is not None:
             formula = one.formula if one.formula == two.formula else either(one.formula, two.formula)
@@ -683,7 +707,10 @@ class Evaluator:
         self.conditions[-1] = condition.negated()
         two = self.evaluate(node.orelse)
         self.conditions.pop()
-        return self.join(one, two, self.site(node))
+        self.grounds = frozenset(atom.kind for atom in condition.closure)
+        value = self.join(one, two, self.site(node))
+        self.grounds = frozenset()
+        return value
 
     def _attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(node, self.evaluate(node.value))

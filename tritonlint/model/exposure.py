@@ -21,7 +21,7 @@ from tritonlint.model.bounds import (
     sightings,
     tail_of,
 )
-from tritonlint.model.facts import possible_values
+from tritonlint.model.facts import are_equal, possible_values
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
@@ -174,6 +174,8 @@ def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
     if extent.constant is not None:
         return Tail(Proof.NO)
     size = _rounded_size(extent)
+    if size is not None and are_equal(extent, size, facts):
+        return Tail(Proof.NO, size)
     if size is not None:
         values = possible_values(size, facts)
         if values is not None and all(value > 0 and value & (value - 1) == 0 for value in values):

@@ -9,22 +9,73 @@ from tritonlint.model.proof import Proof
 from tritonlint.model.symbolic import ONE, Poly
 
 
+def resolved(facts: Iterable[Formula]) -> tuple[Formula, ...]:
+    """The facts with disjunctions reduced: `not varlen or n % 64 == 0` where varlen is known to fail."""
+    parts = [part for fact in facts for part in fact.conjuncts()]
+    denied = {part.negated() for part in parts if part.kind != "or"}
+    found: list[Formula] = []
+    for part in parts:
+        if part.kind == "or":
+            left = [item for item in part.parts if item not in denied]
+            found += list(left[0].conjuncts()) if len(left) == 1 else [part]
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def at_least(value: Poly, facts: Iterable[Formula]) -> int:
+    """The greatest whole number that the facts show `value` to reach; 0 if none."""
+    best = 0
+    for fact in facts:
+        for part in fact.conjuncts():
+            if part.kind == "ge":
+                bound = (value - part.poly).integer
+                if bound is not None:
+                    best = max(best, bound)
+    return best
+
+
 def divides(divisor: Poly, value: Poly, facts: Iterable[Formula]) -> Proof:
     """Whether `value` is a multiple of `divisor`."""
-    known = tuple(facts)
+    known = resolved(facts)
     value, divisor = settled(value, known), settled(divisor, known)
     number, by = value.integer, divisor.integer
+    if are_equal(value, divisor, known) or _was_chosen_to_divide(divisor):
+        return Proof.YES
     if divisor == ONE or (number is not None and by and number % by == 0):
         return Proof.YES
     if number is not None and by:
         return Proof.NO
     if value.exact_quotient(divisor) is not None:
         return Proof.YES
+    values = possible_values(value, known)
+    if values is not None and by:
+        return Proof.of(all(item % by == 0 for item in values))
+    if by and by & (by - 1) == 0 and says_power_of_2(value, known) and at_least(value, known) >= by:
+        return Proof.YES
     for fact in known:
         for part in fact.conjuncts():
             if part.kind == "eq" and _says_multiple(part.poly, value, divisor):
                 return Proof.YES
     return Proof.UNKNOWN
+
+
+def are_equal(one: Poly, two: Poly, facts: Iterable[Formula]) -> bool:
+    """Whether two expressions are the same, by their form or by an equation among the facts."""
+    difference = one - two
+    if not difference.terms:
+        return True
+    return any(
+        part.kind == "eq" and (part.poly == difference or -part.poly == difference)
+        for fact in facts
+        for part in fact.conjuncts()
+    )
+
+
+def _was_chosen_to_divide(divisor: Poly) -> bool:
+    """Whether a block size was picked under conditions on remainders: `if K % 256 == 0: return 256`."""
+    atom = divisor.atom
+    return atom is not None and atom.kind == "either" and len(atom.args) > 2 and "mod" in atom.args[2]
 
 
 def _says_multiple(remainder: Poly, value: Poly, divisor: Poly) -> bool:
@@ -46,6 +97,22 @@ def _numbers_divide(multiple: Poly, divisor: Poly) -> bool:
     return a is not None and b is not None and b != 0 and a % b == 0
 
 
+def says_power_of_2(value: Poly, facts: Iterable[Formula]) -> bool:
+    """Whether the facts state it: `n & (n - 1) == 0`, `next_power_of_2(n) == n`, `n.bit_count() == 1`."""
+    for fact in facts:
+        for part in fact.conjuncts():
+            if part.kind != "eq":
+                continue
+            for atom in part.poly.closure:
+                if atom.kind == "bitand" and value in atom.args:
+                    return True
+                if atom.kind in ("pow2ceil", "bit_count") and atom.args[0] == value:
+                    return True
+                if atom.kind == "call" and "power" in str(atom.args[0]) and value.closure <= atom.closure:
+                    return True
+    return False
+
+
 def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
     """The value where equations among the facts fix it: `assert dim == 72`."""
     if value.constant is not None:
@@ -65,7 +132,7 @@ def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
 
 def possible_values(value: Poly, facts: Iterable[Formula]) -> tuple[int, ...] | None:
     """The whole list of values where the facts give one: `assert dim in (64, 128)`."""
-    known = tuple(facts)
+    known = resolved(facts)
     number = settled(value, known).integer
     if number is not None:
         return (number,)

@@ -476,12 +476,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             inner.scope.names[vararg.arg] = Sequence(tuple(values[len(names) :]))
         inner.run(info.node.body)
         self.spent = inner.spent
-        if not inner.returned:
-            return NONE
-        result = inner.returned[0]
-        for i, other in enumerate(inner.returned[1:]):
-            result = inner.join(result, other, (*self.site(node), i))
-        return result
+        return inner.result(self.site(node))
 
     def _costs_too_much(self, info: FunctionInfo) -> bool:
         size = (info.node.end_lineno or 0) - info.node.lineno

@@ -13,7 +13,7 @@ class Formula:
     """A condition in normal form.
 
     `kind` is one of `ge` (`poly >= 0`), `eq` (`poly == 0`), `ne` (`poly != 0`), `and`, `or`,
-    `opaque` (some condition that mentions the atoms of `poly`), `true`, `false`.
+    `opaque` (some condition that mentions the atoms of `poly`), `not` (its negation), `true`, `false`.
     """
 
     kind: str
@@ -45,7 +45,9 @@ class Formula:
                 return FALSE
             case "false":
                 return TRUE
-        return self
+            case "not":
+                return self.parts[0]
+        return Formula("not", parts=(self,))
 
     def map(self, change: Callable[[Poly], Poly]) -> Formula:
         """The same condition over changed expressions, folded where they became constants."""
@@ -53,6 +55,8 @@ class Formula:
             return (both if self.kind == "and" else either)(*(part.map(change) for part in self.parts))
         if self.kind in ("true", "false"):
             return self
+        if self.kind == "not":
+            return self.parts[0].map(change).negated()
         return compare(self.kind, change(self.poly))
 
     @property
@@ -83,6 +87,9 @@ def compare(kind: str, poly: Poly) -> Formula:
         if atom is not None and atom.kind == "truth":
             inner: Formula = atom.args[0]
             return inner if kind == "ne" else inner.negated()
+        if atom is not None and atom.kind == "where" and atom.args[2] == ZERO and atom.args[1].constant:
+            chosen: Formula = atom.args[0]  # `tl.where(condition, 1, 0)` used as a mask
+            return chosen if kind == "ne" else chosen.negated()
         return Formula(kind, poly)
     holds = value >= 0 if kind == "ge" else (value == 0) == (kind == "eq")
     return TRUE if holds else FALSE
@@ -144,6 +151,8 @@ def show_formula(formula: Formula) -> str:
                     return f"{left} < {right + ONE}"
                 return f"{left} <= {right}"
             return f"{left} {'==' if formula.kind == 'eq' else '!='} {right}"
+        case "not":
+            return f"not {show_formula(formula.parts[0])}"
         case "opaque":
             return f"?({formula.poly})"
     return formula.kind

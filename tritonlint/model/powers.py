@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 
-from tritonlint.model.facts import possible_values, settled
+from tritonlint.model.facts import possible_values, resolved, says_power_of_2, settled
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
 from tritonlint.model.symbolic import Atom, Poly
@@ -28,7 +28,7 @@ def is_power(number: int) -> bool:
 
 def power_of_2(value: Poly, facts: Iterable[Formula] = ()) -> Proof:
     """Whether a host expression is always a power of two."""
-    known = tuple(facts)
+    known = resolved(facts)
     value = settled(value, known)
     number = value.integer
     if number is not None:
@@ -36,7 +36,7 @@ def power_of_2(value: Poly, facts: Iterable[Formula] = ()) -> Proof:
     values = possible_values(value, known)
     if values is not None:
         return Proof.of(all(is_power(item) for item in values) or None)
-    if any(_says_power(part, value) for fact in known for part in fact.conjuncts()):
+    if says_power_of_2(value, known):
         return Proof.YES
     if len(value.terms) != 1:
         return Proof.UNKNOWN
@@ -68,20 +68,6 @@ def _is_power_atom(atom: Atom, facts: tuple[Formula, ...]) -> bool:
         and possible_values(Poly.of(atom), facts)
         else False
     )
-
-
-def _says_power(part: Formula, value: Poly) -> bool:
-    """`n & (n - 1) == 0`, or `next_power_of_2(n) == n`."""
-    if part.kind != "eq":
-        return False
-    for atom in part.poly.closure:
-        if atom.kind == "bitand" and value in atom.args:
-            return True
-        if atom.kind == "pow2ceil" and atom.args[0] == value:
-            return True
-        if atom.kind == "truth" or (atom.kind == "call" and "power" in str(atom.args[0])):
-            return value.closure <= atom.closure
-    return False
 
 
 def origin_of(value: Poly, sizes: frozenset[Atom] = frozenset()) -> Origin:

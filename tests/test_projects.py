@@ -1,0 +1,132 @@
+"""Several files: a launch or a helper elsewhere changes what is said, and each file gets one answer.
+
+Whether a file is checked alone, as a hook and an editor do, or with its folder, its findings are the same.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tritonlint.engine import check_paths
+from tritonlint.testing import check_fixture
+
+PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
+FOLDERS = sorted(folder for folder in PROJECTS.iterdir() if folder.is_dir())
+FILES = sorted(PROJECTS.glob("*/**/*.py"))
+
+
+def shown(path):
+    return path.relative_to(PROJECTS).as_posix()
+
+
+def found_in(*paths):
+    """Findings as a user gets them, by file."""
+    run = check_paths([Path(path) for path in paths])
+    assert not run.errors
+    found = {}
+    for finding in run.findings:
+        found.setdefault(Path(finding.path).resolve(), []).append(finding)
+    return found
+
+
+def names_in(*paths):
+    """Code and kernel of each finding."""
+    return sorted((f.code, f.kernel) for findings in found_in(*paths).values() for f in findings)
+
+
+@pytest.fixture
+def copy_of(tmp_path):
+    """A copy of a project that a test may change."""
+
+    def copy(name):
+        return Path(shutil.copytree(PROJECTS / name, tmp_path / name))
+
+    return copy
+
+
+@pytest.mark.parametrize("file", FILES, ids=shown)
+def test_expectations(file):
+    assert check_fixture(file) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=shown)
+def test_a_file_alone_and_its_folder_give_the_same_findings(folder):
+    together = found_in(folder)
+    alone = {}
+    for file in sorted(folder.glob("**/*.py")):
+        alone |= found_in(file)
+    assert alone == together
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=shown)
+def test_the_order_of_files_makes_no_difference(folder):
+    files = sorted(folder.glob("**/*.py"))
+    assert found_in(*files) == found_in(*reversed(files))
+
+
+def test_a_launch_in_another_file_decides(copy_of):
+    project = copy_of("launch_elsewhere")
+    kernels, host = project / "kernels.py", project / "host.py"
+    before = names_in(kernels)
+    assert ("TL201", "shift_odd_block") in before
+    assert ("TL401", "shift_size_static") in before
+
+    host.write_text(host.read_text().replace("96", "128"))
+    assert ("TL201", "shift_odd_block") not in names_in(kernels)
+
+    text = host.read_text()
+    host.write_text(text.replace("    assert x.numel() % 256 == 0\n", "").replace("x.numel() // 256", "x.numel() // 256 + 1"))
+    assert ("TL101", "shift_whole") in names_in(kernels)
+
+    host.unlink()
+    without = names_in(kernels)
+    assert not [found for found in without if found[0] in ("TL201", "TL401")]
+
+
+def test_a_launch_of_an_equal_name_does_not_leak(copy_of):
+    project = copy_of("equal_names")
+    assert names_in(project / "right.py") == []
+    left = project / "left.py"
+    left.write_text(left.read_text().replace("96", "128"))
+    both = project / "both.py"
+    assert names_in(left) == [("TL201", "copy_kernel")], "`both.py` launches it with 48"
+    both.write_text(both.read_text().replace("48", "32"))
+    assert names_in(left) == []
+    both.write_text(both.read_text().replace("64", "40"))
+    assert names_in(left) == []
+    assert names_in(project / "right.py") == [("TL201", "copy_kernel")]
+
+
+def test_a_helper_in_another_file_is_seen_with_the_callers_arguments(copy_of):
+    project = copy_of("helper_elsewhere")
+    helpers, activation = project / "helpers.py", project / "activation.py"
+    (finding,) = found_in(helpers)[helpers.resolve()]
+    assert finding.kernel == "read_all"
+    assert any(Path(other.path).name == "activation.py" for other in finding.related)
+
+    activation.write_text(activation.read_text().replace("read(x_ptr, at, keep)", "read(x_ptr, at, None)"))
+    assert {f.kernel for f in found_in(helpers)[helpers.resolve()]} == {"read_all", "read"}
+
+    helpers.write_text(helpers.read_text().replace("return at, at < n", "return at, at < n + BLOCK"))
+    assert ("TL102", "relu_masked") in names_in(activation)
+
+
+def test_a_broken_neighbour_costs_only_its_own_findings(copy_of):
+    project = copy_of("launch_elsewhere")
+    (project / "host.py").write_text("import triton\nfrom kernels import shift_whole\nshift_whole[(1,)](\n")
+    codes = {code for code, _ in names_in(project / "kernels.py")}
+    assert "TL901" not in codes
+    assert "TL903" not in codes
+    assert ("TL901", None) in names_in(project)
+
+
+def test_a_cycle_of_imports_comes_to_an_end(tmp_path):
+    (tmp_path / "tritonlint.toml").write_text("")
+    (tmp_path / "a.py").write_text("import triton\nfrom b import tl, f\n\n@triton.jit\ndef g(x):\n    return f(x)\n")
+    (tmp_path / "b.py").write_text(
+        "import triton\nimport triton.language as tl\nfrom a import g\n\n@triton.jit\ndef f(x):\n    return g(x)\n"
+    )
+    assert names_in(tmp_path) == []
