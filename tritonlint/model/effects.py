@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.records import Access, BlockAccess, DescriptorAccess, Trace
+from tritonlint.model.symbolic import Atom
+from tritonlint.model.tuning import configurations
+from tritonlint.model.values import Number, Tuned
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -43,7 +46,7 @@ def effects_of(trace: Trace) -> dict[str, Effects]:
             effects.reads.append(access)
         elif access.kind == "store":
             effects.writes.append(access)
-        elif access.kind not in ("atomic_xchg", "atomic_cas"):
+        elif access.kind in ("atomic_add", "atomic_xor"):
             effects.updates.append(access)
     for block in (*trace.block_accesses, *trace.descriptor_accesses):
         address = block.pointer.base if isinstance(block, BlockAccess) else block.base
@@ -97,3 +100,15 @@ def aliases(launch: Launch, effects: dict[str, Effects]) -> tuple[str, str] | No
             if one is not None and two is not None and one.key == two.key:
                 return read, written
     return None
+
+
+def is_idle(update: Access, tuned: Tuned) -> bool:
+    """Whether an update stands under a condition that every configuration makes false."""
+    settings = [
+        {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
+        for config in configurations(tuned).items
+    ]
+    return bool(settings) and all(
+        any(condition.map(lambda poly, known=known: poly.substitute(known.get)).known is False for condition in update.conditions)
+        for known in settings
+    )

@@ -252,7 +252,12 @@ class Evaluator:
 
     def _while(self, node: ast.While) -> bool:
         self.loop_body(node, node.body, lambda: self.conditions.append(self.condition(node.test)))
-        return not (isinstance(node.test, ast.Constant) and node.test.value and not _has_break(node))
+        if _has_break(node):
+            return True
+        quiet, self.recording = self.recording, False
+        self.conditions.append(self.condition(node.test).negated())
+        self.recording = quiet
+        return not (isinstance(node.test, ast.Constant) and node.test.value)
 
     def _for(self, node: ast.For) -> None:
         self.loop_over(node)
@@ -454,7 +459,8 @@ class Evaluator:
             return self._join_tensors(one, two)
         options = (*_options(one), *(o for o in _options(two) if o not in _options(one)))
         if len(options) <= 6:
-            return Choice(options)
+            grounds = [value.grounds for value in (one, two) if isinstance(value, Choice)]
+            return Choice(options, self.grounds.union(*grounds))
         return Unknown(deps_of(one) | deps_of(two))
 
     def _join_numbers(self, one: Number, two: Number, site: object) -> Number:

@@ -62,7 +62,6 @@ _OPTIONS = frozenset(
     "matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm grid warmup stream device num_buffers_warp_spec "
     "num_consumer_groups reg_dec_producer reg_inc_consumer cluster_dims ptx_options ir_override".split()
 )
-_TUNERS = ("autotune", "libtuner", "tune")
 _JITS = {
     "triton.jit": False,
     "triton.language.jit": False,
@@ -82,6 +81,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.depth = depth
         self.launches: list[Launch] = []
         self.tunings: list[tuple[Tuned, FunctionInfo | None]] = []
+        self.tuned_kernels: dict[int, KernelValue] = {}
+        """Kernels by the node of the tuner they were given to."""
         self.ranks: dict[str, int] = {}
         self.in_loop = 0
 
@@ -156,6 +157,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 return KernelValue(value.info, (decorator,))
             return value
         if isinstance(value, KernelValue):
+            if isinstance(decorator, Tuned):
+                self.tuned_kernels[id(decorator.node)] = value
             if isinstance(decorator, Tuned | HeuristicsValue):
                 return replace(value, wrappers=(decorator, *value.wrappers))
             name = decorator.name if isinstance(decorator, External) else ast.unparse(node)[:60]
@@ -237,7 +240,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(value, Sequence):
             return self._item(node, value, index)
         if isinstance(value, SizesOf):
-            return self.size_of(value.tensor, index)
+            return self.stride_of(value.tensor, index) if value.strides else self.size_of(value.tensor, index)
         if isinstance(value, Tensor):
             return self.tensor_item(node, value, index)
         return Unknown(deps_of(value))
@@ -292,6 +295,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         return super()._tuple(node)
 
     def unpack(self, value: Value, targets: Items[ast.expr]) -> list[Value]:
+        if isinstance(value, SizesOf) and value.strides:
+            self.ranks.setdefault(value.tensor.shape_key, len(targets))
+            return [self.stride_of(value.tensor, integer(i)) for i in range(len(targets))]
         if isinstance(value, SizesOf):
             return self.unpacked_sizes(value.tensor, targets)
         if isinstance(value, Tensor):
@@ -299,7 +305,28 @@ class HostEvaluator(TensorMethods, Evaluator):
                 replace(value, key=f"{value.key}[{i}]", like="", dims=None, origin="derived", sure=False)
                 for i in range(len(targets))
             ]
-        return super().unpack(value, targets)
+        if isinstance(value, Choice):
+            return self._unpacked_choice(value, targets)
+        parts = super().unpack(value, targets)
+        site = self.site(self.statement)
+        return [
+            Tensor(f"unpacked@{site[-2]}:{site[-1]}[{i}]", origin="derived", sure=False)
+            if isinstance(part, Unknown) and not part.deps
+            else part
+            for i, part in enumerate(parts)
+        ]
+
+    def _unpacked_choice(self, value: Choice, targets: Items[ast.expr]) -> list[Value]:
+        """Unpack every option and join the parts one by one."""
+        rows = [self.unpack(option, targets) for option in value.options if not isinstance(option, NoneValue)]
+        if not rows:
+            return [UNKNOWN_VALUE] * len(targets)
+        result = rows[0]
+        for row in rows[1:]:
+            site = self.site(self.statement)
+            pairs = enumerate(zip(result, row, strict=True))
+            result = [self.join(a, b, (*site, i)) for i, (a, b) in pairs]
+        return result
 
     # --- loops ----------------------------------------------------------------------------------
     def loop_over(self, node: ast.For) -> None:
@@ -323,8 +350,10 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _unknown_item(self, source: Value, site: object) -> Value:
         if isinstance(source, Sequence) and source.items:
             first = source.items[0]
+            if isinstance(first, Number) and first.poly.atom is not None and first.poly.atom.kind == "loopvar":
+                return first
             if isinstance(first, Number) and not source.exact:
-                return Number(Poly.of(Atom("loopvar", site)), first.dtype, deps=deps_of(source))
+                return Number(Poly.of(Atom("loopvar", (), site)), first.dtype, deps=deps_of(source))
             if len(source.items) == 1 and not source.exact:
                 return first
         key = source.key if isinstance(source, Tensor) else "loop"
@@ -333,7 +362,14 @@ class HostEvaluator(TensorMethods, Evaluator):
         )
 
     def items_of(self, value: Value) -> tuple[Value, ...] | None:
-        """The items to iterate over, None where they are not known."""
+        """The items to iterate over, None where they are not known.
+
+        Of several lists the shortest stands for all; what is made from it may be longer.
+        """
+        if isinstance(value, Choice) and all(isinstance(o, Sequence) and o.exact for o in value.options):
+            lists = [option.items for option in value.options if isinstance(option, Sequence)]
+            self.guessed = True
+            return min(lists, key=len)
         if isinstance(value, Sequence) and value.exact and len(value.items) <= MAX_ITEMS:
             return value.items
         return None
@@ -346,6 +382,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.scope = outer
         return Sequence(tuple(found), exact)
 
+    guessed = False
+
     def _generate(
         self, generators: list[ast.comprehension], emit: Callable[[], None], found: list[Value]
     ) -> bool:
@@ -354,8 +392,9 @@ class HostEvaluator(TensorMethods, Evaluator):
             return True
         first, rest = generators[0], generators[1:]
         source = self.evaluate(first.iter)
+        self.guessed = False
         items = self.items_of(source)
-        exact = items is not None
+        exact = items is not None and not self.guessed
         if items is None:
             items = (self._unknown_item(source, self.site(first.iter)),)
         for item in items:
@@ -402,6 +441,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 keywords.update(value.items)
                 complete = complete and value.exact
             else:
+                for option in value.options if isinstance(value, Choice) else ():
+                    keywords.update(option.items if isinstance(option, Mapping) else ())
                 complete = False
         return args, keywords, complete
 
@@ -421,6 +462,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 return self.wrapped(callee, args[0] if args else UNKNOWN_VALUE, node.func)
             case LambdaValue():
                 return self.apply_lambda(callee, args, keywords)
+            case FunctionValue() | ClassValue() if _looks_like_tuner(_called_name(callee), args, keywords):
+                return self._tuned(node, args, keywords, canonical=False)
             case FunctionValue():
                 return self._host_call(node, callee, args, keywords, complete)
             case External():
@@ -688,7 +731,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             made = self.torch_call(node, name, args, keywords)
             if made is not None:
                 return made
-        if short in _TUNERS or "autotune" in short:
+        if _looks_like_tuner(short, args, keywords):
             return self._tuned(node, args, keywords, canonical=False)
         if short == "make_kernel" or not args:
             return self._opaque(node, f"{name}()", args)
@@ -709,7 +752,8 @@ class HostEvaluator(TensorMethods, Evaluator):
     ) -> Value:
         configs = keywords.pop("configs", args[0] if args else UNKNOWN_VALUE)
         key = keywords.pop("key", args[1] if len(args) > 1 else Sequence(()))
-        tuned = Tuned(configs, key, node, Mapping(tuple(keywords.items())), canonical)
+        grounds = frozenset(atom.kind for formula in self.conditions for atom in formula.closure)
+        tuned = Tuned(configs, key, node, Mapping(tuple(keywords.items())), canonical, grounds)
         if self.recording:
             self.tunings.append((tuned, self.function))
         return tuned
@@ -759,7 +803,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(value, Tensor) and not value.sure:
             return Number(Poly.of(Atom("config" if "." in value.key else "hostparam", value.key)))
         if isinstance(value, Choice):
-            return next((option for option in value.options if isinstance(option, Number)), None)
+            options = [self.as_number(option) for option in value.options]
+            polys = frozenset(option.poly for option in options if option is not None)
+            return Number(Poly.of(Atom("either", polys, "choice", value.grounds))) if polys else None
         if isinstance(value, Unknown):
             return Number(Poly.of(Atom("unknown", next(_UNIQUE))), deps=value.deps)
         return None
@@ -851,7 +897,8 @@ class HostEvaluator(TensorMethods, Evaluator):
             whole = range(*[n for n in numbers if n is not None])
             if len(whole) <= 128:
                 return Sequence(tuple(integer(i) for i in whole))
-        return Sequence((Number(Poly.of(Atom("loopvar", self.site(node)))),), exact=False)
+        bounds = tuple(number.poly for number in self.numbers(args))
+        return Sequence((Number(Poly.of(Atom("loopvar", bounds, self.site(node)))),), exact=False)
 
     def _sequence(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         if not args:
@@ -982,6 +1029,22 @@ def _external(name: str) -> Value:
     return External(name)
 
 
+def _looks_like_tuner(name: str, args: list[Value], keywords: Arguments) -> bool:
+    """Whether a third party's call makes a tuner: its name says so and it is given configurations."""
+    if "tun" not in name.lower():
+        return False
+    given = keywords.get("configs", args[0] if args else None)
+    if isinstance(given, Sequence) and any(isinstance(item, Config) for item in given.items):
+        return True
+    return "configs" in keywords and "key" in keywords
+
+
+def _called_name(value: Value) -> str:
+    if isinstance(value, FunctionValue):
+        return value.info.name
+    return value.name if isinstance(value, ClassValue) else ""
+
+
 def _name_of(node: ast.Call) -> str:
     return (
         node.func.attr
@@ -1040,6 +1103,9 @@ _CALLS: dict[str, Handler] = {
     "functools.partial": _H._partial,
     "math.ceil": _H._ceil,
     "importlib.import_module": _H._import_module,
+    "torch.library.wrap_triton": _H._sorted,
+    "torch._library.triton.wrap_triton": _H._sorted,
+    "torch._library.capture_triton": _H._sorted,
     "os.environ.get": _H._environment,
     "os.getenv": _H._environment,
     "math.prod": _H._prod,

@@ -13,7 +13,6 @@ from tritonlint.model.values import Tensor
 from tritonlint.model.variability import Variation, rank_of, variation_of
 
 if TYPE_CHECKING:
-    from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.tunings import Tuning
 
@@ -31,10 +30,10 @@ class UnboundedKey:
     node: ast.AST
 
 
-def unbounded_keys(kernel: Kernel, tuning: Tuning) -> Iterator[UnboundedKey]:
+def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
     """The names in a tuner's key whose values do not repeat from call to call."""
     for name in names_in(tuning.tuned.key) or ():
-        for launch in kernel.launches:
+        for launch in tuning.launches:
             argument = launch.arguments.get(name)
             if argument is None:
                 continue

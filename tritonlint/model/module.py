@@ -179,6 +179,11 @@ class Module:
         return tuple(found)
 
     @cached_property
+    def calls(self) -> frozenset[int]:
+        """The identities of every call in the file."""
+        return frozenset(id(node) for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+
+    @cached_property
     def by_node(self) -> dict[ast.AST, FunctionInfo]:
         """Functions by their syntax node."""
         return {info.node: info for info in self.functions}

@@ -185,7 +185,7 @@ class TensorMethods(Evaluator):
         if name in ("view", "reshape"):
             return self._viewed(node, value, args)
         if name in ("t", "transpose", "permute"):
-            return self._permuted(value, swap=name == "t" or len(args) == 2, node=node)
+            return self._permuted(value, swap=name == "t" or self._swaps_two(value, args), node=node)
         if name in _NEW:
             return fresh_tensor(self, node, args, keywords, value.dtype)
         if name in ("max", "min", "amax", "sum") and not args:
@@ -218,7 +218,7 @@ class TensorMethods(Evaluator):
         if index is None:
             rank = self._rank(value)
             if rank is None:
-                return SizesOf(Tensor(f"{value.key}.stride()", origin="derived"))
+                return SizesOf(value, strides=True)
             return Sequence(tuple(self._stride(value, i) for i in range(rank)))
         number = index.poly.integer if isinstance(index, Number) else None
         return (
@@ -226,6 +226,13 @@ class TensorMethods(Evaluator):
             if number is not None
             else Number(Poly.of(Atom("stride", value.key, "?")))
         )
+
+    def stride_of(self, value: Tensor, index: Value) -> Value:
+        """`value.stride()[index]`."""
+        number = index.poly.integer if isinstance(index, Number) else None
+        if number is None:
+            return Number(Poly.of(Atom("stride", value.key, "?")))
+        return self._stride(value, number)
 
     def _stride(self, value: Tensor, axis: int) -> Number:
         rank = self._rank(value)
@@ -304,6 +311,14 @@ class TensorMethods(Evaluator):
             origin=value.origin,
             contiguous=value.contiguous,
         )
+
+    def _swaps_two(self, value: Tensor, args: list[Value]) -> bool:
+        """Whether `transpose(a, b)` swaps the two axes of a matrix."""
+        axes = [arg.poly.integer if isinstance(arg, Number) else None for arg in args]
+        if len(axes) != 2 or None in axes:
+            return False
+        rank = self._rank(value)
+        return {axis % (rank or 2) for axis in axes if axis is not None} == {0, 1} and rank in (2, None)
 
     def _permuted(self, value: Tensor, *, swap: bool, node: ast.AST | None = None) -> Tensor:
         dims = value.dims

@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonlint.model.kernel import launches_of
 from tritonlint.model.proof import Proof
-from tritonlint.model.tuning import configurations, is_true, option
-from tritonlint.model.values import Choice, KernelValue, Number, Tuned, Value
+from tritonlint.model.tuning import configurations, option
+from tritonlint.model.values import Choice, KernelValue, Number, Tuned
 
 if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo, Module
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """One `triton.autotune(...)`: as a decorator, or called in `function`."""
+    """One `triton.autotune(...)`: as a decorator, or called in `function`.
+
+    `gated` says that an environment variable decides whether there is anything to tune.
+    """
 
     tuned: Tuned
     node: ast.AST
@@ -47,100 +52,94 @@ class Tuning:
 
     @property
     def cached(self) -> bool:
-        """Whether results are kept on disk."""
-        return is_true(option(self.tuned, "cache_results"))
+        """Whether results are, or may be, kept on disk."""
+        value = option(self.tuned, "cache_results")
+        return value is not None and not (isinstance(value, Number) and value.formula is not None and value.formula.known is False)
 
     @property
     def rebuilt(self) -> bool:
         """Whether every call of a host function builds the tuner anew."""
         return self.function is not None and not _is_remembered(self.function, self.node)
 
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches that go through this tuner."""
+        if self.kernel is None:
+            return ()
+        found = launches_of(self.kernel.info)
+        return tuple(la for la in found if la.kernel.tuned is None or la.kernel.tuned.node is self.tuned.node)
+
 
 def tunings_of(module: Module) -> Iterator[Tuning]:
     """Every tuner of a file, decorators first."""
+    calls = module.calls
     seen: set[int] = set()
     for kernel in module.kernel_values:
         for wrapper in kernel.wrappers:
-            if (
-                isinstance(wrapper, Tuned)
-                and _stands_in(module, wrapper.node)
-                and id(wrapper.node) not in seen
-            ):
+            if isinstance(wrapper, Tuned) and id(wrapper.node) in calls and id(wrapper.node) not in seen:
                 seen.add(id(wrapper.node))
-                decorator = _decorator(kernel, wrapper)
-                yield Tuning(wrapper, decorator, kernel, None, is_gated(kernel, wrapper, module))
+                yield Tuning(wrapper, _decorator(kernel, wrapper), kernel, None, _is_gated(wrapper))
+    kernels = {kernel.info.node for kernel in module.kernel_values}
     for function in module.functions:
-        if not any(
-            isinstance(n, ast.Call) and "autotune" in ast.unparse(n.func) for n in ast.walk(function.node)
-        ):
+        if function.node in kernels or not any(_names_tuner(node) for node in ast.walk(function.node)):
             continue
-        if function.node in {k.info.node for k in module.kernel_values}:
-            continue
-        for tuned, owner in module.host(function).tunings:
-            if owner is function and id(tuned.node) not in seen and _stands_in(module, tuned.node):
+        host = module.host(function)
+        for tuned, owner in host.tunings:
+            if owner is function and id(tuned.node) not in seen and id(tuned.node) in calls:
                 seen.add(id(tuned.node))
-                yield Tuning(tuned, tuned.node, None, function, gated=False)
+                yield Tuning(tuned, tuned.node, host.tuned_kernels.get(id(tuned.node)), function, _is_gated(tuned))
 
 
-def _stands_in(module: Module, node: ast.AST) -> bool:
-    return any(node is other for other in _calls_of(module))
-
-
-def _calls_of(module: Module) -> tuple[ast.AST, ...]:
-    cache: dict[Module, tuple[ast.AST, ...]] = module.project.__dict__.setdefault("_calls", {})
-    if module not in cache:
-        cache[module] = tuple(node for node in ast.walk(module.source.tree) if isinstance(node, ast.Call))
-    return cache[module]
+def _names_tuner(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and "tun" in (
+        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    )
 
 
 def _decorator(kernel: KernelValue, tuned: Tuned) -> ast.AST:
     """The decorator that made a tuner; the call itself where it was applied by hand."""
     for decorator in kernel.info.node.decorator_list:
-        if decorator is tuned.node or any(node is tuned.node for node in ast.walk(decorator)):
+        if any(node is tuned.node for node in ast.walk(decorator)):
             return decorator
     return tuned.node
 
 
-def is_gated(kernel: KernelValue, tuned: Tuned, module: Module) -> bool:
-    """Whether an environment variable decides if and how much is tuned."""
-    return _mentions_environment(tuned.configs, module) or any(
-        isinstance(option_, Number) and any(a.kind == "environment" for a in option_.dependencies)
-        for _, option_ in tuned.options.items
-    )
-
-
-def _mentions_environment(value: Value, module: Module) -> bool:
-    return isinstance(value, Choice) and len(value.options) > 1 and "environ" in module.source.text
+def _is_gated(tuned: Tuned) -> bool:
+    """Whether an environment variable decides what, or whether anything, is tuned."""
+    if "environment" in tuned.grounds:
+        return True
+    return isinstance(tuned.configs, Choice) and "environment" in tuned.configs.grounds
 
 
 def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
     """Whether a function keeps the tuner it builds: a cache decorator, a global, an attribute, a factory."""
     if any("cache" in ast.unparse(decorator) for decorator in function.node.decorator_list):
         return True
-    if function.name.startswith("__init__") or function.name.startswith("_init"):
+    if function.name.startswith(("__init__", "_init")):
         return True
-    names = {
-        name
-        for inner in ast.walk(function.node)
-        if isinstance(inner, ast.Global | ast.Nonlocal)
-        for name in inner.names
-    }
+    shared = {n for inner in ast.walk(function.node) if isinstance(inner, ast.Global | ast.Nonlocal) for n in inner.names}
     kept: set[str] = set()
     for statement in ast.walk(function.node):
-        if isinstance(statement, ast.Assign) and any(inner is node for inner in ast.walk(statement.value)):
+        if isinstance(statement, ast.Assign) and _holds(statement.value, node):
             for target in statement.targets:
-                if isinstance(target, ast.Attribute | ast.Subscript) or (
-                    isinstance(target, ast.Name) and target.id in names
-                ):
+                if isinstance(target, ast.Attribute | ast.Subscript):
                     return True
                 if isinstance(target, ast.Name):
                     kept.add(target.id)
-    for statement in ast.walk(function.node):
-        if isinstance(statement, ast.Return) and statement.value is not None:
-            returned = {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
-            if returned & kept or any(inner is node for inner in ast.walk(statement.value)):
-                return True  # a factory: who calls it decides
-        if isinstance(statement, ast.FunctionDef) and statement is not function.node:
-            if any(inner is node for d in statement.decorator_list for inner in ast.walk(d)):
-                return True
+    if kept & shared:
+        return True
+    return any(_hands_out(statement, node, kept, function) for statement in ast.walk(function.node))
+
+
+def _holds(tree: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(tree))
+
+
+def _hands_out(statement: ast.AST, node: ast.AST, kept: set[str], function: FunctionInfo) -> bool:
+    """Whether a statement returns the tuner, or uses it as a decorator: who calls the function decides."""
+    if isinstance(statement, ast.Return) and statement.value is not None:
+        returned = {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
+        return bool(returned & kept) or _holds(statement.value, node)
+    if isinstance(statement, ast.FunctionDef) and statement is not function.node:
+        return any(_holds(decorator, node) for decorator in statement.decorator_list)
     return False

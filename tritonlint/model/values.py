@@ -205,9 +205,10 @@ class Tensor(Value):
 
 @dataclass(frozen=True, slots=True)
 class SizesOf(Value):
-    """`x.shape` of a tensor whose rank is not known."""
+    """`x.shape` (or `x.stride()`) of a tensor whose rank is not known."""
 
     tensor: Tensor
+    strides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +240,8 @@ class Tuned(Value):
     options: Mapping = field(default_factory=lambda: Mapping(()))
     canonical: bool = True
     """False for a third party's tuner."""
+    grounds: frozenset[str] = frozenset()
+    """Kinds of atoms in the conditions under which it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +275,13 @@ class KernelValue(Value):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Value):
-    """One of several values, by a condition that is not known."""
+    """One of several values, by a condition that is not known.
+
+    `grounds` holds the kinds of atoms in that condition: `environment`, `mod` ...
+    """
 
     options: tuple[Value, ...]
+    grounds: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,21 +68,21 @@ class AutotuneInProduction(Rule):
         if is_script(module) or module.policy.allows_tuning(module.file):
             return
         for tuning in tunings_of(module):
-            if tuning.several is Proof.NO or tuning.cached or tuning.gated:
+            if tuning.several is Proof.NO or tuning.cached or not tuning.tuned.canonical:
                 continue
-            rebuilt = tuning.rebuilt
-            if tuning.several is Proof.UNKNOWN and not rebuilt:
+            if not tuning.rebuilt and (tuning.gated or tuning.several is Proof.UNKNOWN):
                 continue
+            sure = tuning.rebuilt and not tuning.gated
             yield self.finding(
                 Place(module.source, tuning.node, tuning.kernel_name),
                 _message(tuning),
-                confidence=Confidence.HIGH if rebuilt else Confidence.MEDIUM,
+                confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
             )
 
 
 def _message(tuning: Tuning) -> str:
     name = f"`{tuning.kernel_name}`" if tuning.kernel_name else "the kernel"
-    if tuning.rebuilt:
-        return f"the tuner of {name} is rebuilt on every call, so it tunes on every call"
-    count = f"{tuning.count}{'' if tuning.exact else ' or more'} configurations"
+    if tuning.rebuilt and tuning.function is not None:
+        return f"`{tuning.function.name}` builds a new tuner for {name} on every call, so every call tunes"
+    count = f"{'' if tuning.exact else 'at least '}{tuning.count} configurations"
     return f"{name} tunes over {count} at run time, once per new key"

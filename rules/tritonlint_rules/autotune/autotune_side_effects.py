@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence, Finding, Related, Severity
-from tritonlint.model import Kernel, Place, Proof
-from tritonlint.model.effects import Touch, aliases, effects_of, overwrites_what_it_reads
+from tritonlint.model import Module, Place, Proof
+from tritonlint.model.effects import Touch, aliases, effects_of, is_idle, overwrites_what_it_reads
 from tritonlint.model.tuning import configurations, names_in, option
 from tritonlint.model.tunings import Tuning, tunings_of
 from tritonlint.rule import Rule
+
+if TYPE_CHECKING:
+    from tritonlint.model.module import FunctionInfo
 
 
 class AutotuneSideEffects(Rule):
@@ -70,53 +75,50 @@ class AutotuneSideEffects(Rule):
     code = "TL302"
     severity = Severity.ERROR
 
-    def check(self, kernel: Kernel) -> Iterator[Finding]:
-        for tuning in tunings_of(kernel.module):
-            if (
-                tuning.kernel is None
-                or tuning.kernel.info is not kernel.info
-                or tuning.several is not Proof.YES
-            ):
+    def check_module(self, module: Module) -> Iterator[Finding]:
+        for tuning in tunings_of(module):
+            if tuning.kernel is None or tuning.several is not Proof.YES or _is_told(tuning):
                 continue
-            if not _is_told(tuning):
-                yield from self._effects(kernel, tuning)
+            causes = list(self._causes(module, tuning.kernel.info, tuning))
+            if causes:
+                names = sorted({name for cause in causes for name in cause.restore})
+                yield self.finding(
+                    Place(module.source, tuning.node, tuning.kernel_name),
+                    f"`{tuning.kernel_name}` {_list([cause.what for cause in causes])}: each tuning run starts "
+                    f"from the last one's result, and nothing restores {', '.join(f'`{name}`' for name in names)}",
+                    confidence=Confidence.HIGH,
+                    related=[note for cause in causes for note in cause.notes],
+                )
 
-    def _effects(self, kernel: Kernel, tuning: Tuning) -> Iterator[Finding]:
-        trace = kernel.module.project.trace(kernel.info)
-        effects = effects_of(trace)
-        told = {
-            *(names_in(option(tuning.tuned, "restore_value")) or ()),
-            *(names_in(option(tuning.tuned, "reset_to_zero")) or ()),
-        }
-        causes: list[str] = []
-        related: list[Related] = []
+    def _causes(self, module: Module, info: FunctionInfo, tuning: Tuning) -> Iterator[Cause]:
+        effects = effects_of(module.project.trace(info))
+        told = {name for key in ("restore_value", "reset_to_zero") for name in names_in(option(tuning.tuned, key)) or ()}
         for name, effect in effects.items():
             if name in told:
                 continue
+            updates = [update for update in effect.updates if not is_idle(update, tuning.tuned)]
             pair = overwrites_what_it_reads(effect)
-            if effect.updates:
-                causes.append(f"adds to `{name}`")
-                related.append(_place(effect.updates[0]).note(f"`{name}` is updated here"))
+            if updates:
+                note = _place(updates[0]).note(f"`{name}` is updated here")
+                yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note])
             elif pair is not None:
-                causes.append(f"overwrites `{name}`, which it reads")
-                related += [
-                    _place(pair[0]).note(f"`{name}` is read here"),
-                    _place(pair[1]).note("and written here"),
-                ]
-        for launch in kernel.launches:
-            pair_names = aliases(launch, effects)
-            if pair_names is not None and not set(pair_names) & told:
-                causes.append(f"is launched with one tensor as `{pair_names[0]}` and `{pair_names[1]}`")
-                related.append(
-                    Place(launch.module.source, launch.node).note("the same tensor is read and written here")
-                )
-        if causes:
-            yield self.finding(
-                Place(kernel.module.source, tuning.node, kernel.name),
-                f"`{kernel.name}` {_list(causes)}: every tuning run does so again, and nothing restores it",
-                confidence=Confidence.HIGH,
-                related=related,
-            )
+                notes = [_place(pair[0]).note(f"`{name}` is read here"), _place(pair[1]).note("and written here")]
+                yield Cause(f"overwrites `{name}`, which it reads", (name,), notes)
+        for launch in tuning.launches:
+            names = aliases(launch, effects)
+            if names is not None and not set(names) & told:
+                note = Place(launch.module.source, launch.node).note("the same tensor is read and written here")
+                yield Cause(f"is launched with one tensor as `{names[0]}` and `{names[1]}`", names[1:], [note])
+                return
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One reason why tuning changes results, the parameters to restore, and where it shows."""
+
+    what: str
+    restore: tuple[str, ...]
+    notes: list[Related]
 
 
 def _is_told(tuning: Tuning) -> bool:

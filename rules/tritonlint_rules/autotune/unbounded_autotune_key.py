@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Related, Severity
-from tritonlint.model import Kernel, Place, Proof
+from tritonlint.model import Module, Place, Proof
 from tritonlint.model.context import is_script
 from tritonlint.model.keys import UnboundedKey, unbounded_keys
 from tritonlint.model.tunings import tunings_of
@@ -73,18 +73,16 @@ class UnboundedAutotuneKey(Rule):
     code = "TL303"
     severity = Severity.WARNING
 
-    def check(self, kernel: Kernel) -> Iterator[Finding]:
-        if is_script(kernel.module) or kernel.module.policy.allows_tuning(kernel.module.file):
+    def check_module(self, module: Module) -> Iterator[Finding]:
+        if is_script(module) or module.policy.allows_tuning(module.file):
             return
-        for tuning in tunings_of(kernel.module):
-            if tuning.kernel is None or tuning.kernel.info is not kernel.info or tuning.several is Proof.NO:
-                continue
-            keys = list(unbounded_keys(kernel, tuning))
+        for tuning in tunings_of(module):
+            keys = list(unbounded_keys(tuning)) if tuning.several is not Proof.NO else []
             if keys:
-                names = ", ".join(dict.fromkeys(f"`{key.name}`" for key in keys))
+                reasons = ", ".join(dict.fromkeys(f"`{key.name}` ({key.reason})" for key in keys))
                 yield self.finding(
-                    Place(kernel.module.source, tuning.node, kernel.name),
-                    f"the key of `{kernel.name}` holds {names}, {keys[0].reason}: it tunes again at every new value",
+                    Place(module.source, tuning.node, tuning.kernel_name),
+                    f"the key of `{tuning.kernel_name}` holds {reasons}: every new value tunes again",
                     confidence=max((key.confidence for key in keys), key=lambda c: Confidence(c).rank),
                     related=_related(keys),
                 )
