@@ -92,7 +92,9 @@ def test_nothing_else_is_said_of_the_bad_file(folder):
 
 @pytest.mark.parametrize("folder", FOLDERS, **by_folder)
 def test_the_good_file_is_silent(folder):
-    assert [f"good.py:{line} {code}" for code, line in found_in(folder / "good.py") if counts(code, folder)] == []
+    assert [
+        f"good.py:{line} {code}" for code, line in found_in(folder / "good.py") if counts(code, folder)
+    ] == []
 
 
 def test_there_are_cases_of_every_core_pitfall():

@@ -26,7 +26,9 @@ by_stem = {"ids": lambda file: file.stem}
 
 def check(file, text=None, settings=None):
     data = file.read_bytes() if text is None else text.encode()
-    return check_source(data, file.name, settings or Settings(), file=file, root=file.parent, context=Context())
+    return check_source(
+        data, file.name, settings or Settings(), file=file, root=file.parent, context=Context()
+    )
 
 
 @pytest.mark.parametrize("file", FILES, **by_stem)
@@ -90,7 +92,10 @@ INVISIBLE = {
 """Masks whose loss the source does not show, by file and the start of their line, with the reason."""
 
 MISSED = {
-    ("paged_cache", "tl.store(out_ptr"): "another axis of the allocation is taken for whole tiles of this one",
+    (
+        "paged_cache",
+        "tl.store(out_ptr",
+    ): "another axis of the allocation is taken for whole tiles of this one",
     ("split_k_gemm", "tl.store(at, acc"): "`SPLIT == 1` is taken for a flag that makes the tile whole",
     ("split_k_gemm", "tl.atomic_add(at, acc"): "`SPLIT != 1` is taken for a flag that makes the tile whole",
 }
@@ -98,7 +103,9 @@ MISSED = {
 
 
 def reason_in(table, file, line):
-    return next((why for (stem, start), why in table.items() if file.stem == stem and line.startswith(start)), None)
+    return next(
+        (why for (stem, start), why in table.items() if file.stem == stem and line.startswith(start)), None
+    )
 
 
 def mutants():

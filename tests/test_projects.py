@@ -126,7 +126,9 @@ def test_a_broken_neighbour_costs_only_its_own_findings(copy_of):
 
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):
     (tmp_path / "tritonlint.toml").write_text("")
-    (tmp_path / "a.py").write_text("import triton\nfrom b import tl, f\n\n@triton.jit\ndef g(x):\n    return f(x)\n")
+    (tmp_path / "a.py").write_text(
+        "import triton\nfrom b import tl, f\n\n@triton.jit\ndef g(x):\n    return f(x)\n"
+    )
     (tmp_path / "b.py").write_text(
         "import triton\nimport triton.language as tl\nfrom a import g\n\n@triton.jit\ndef f(x):\n    return g(x)\n"
     )
