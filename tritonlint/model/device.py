@@ -81,6 +81,7 @@ _ELEMENTWISE = frozenset(
     "div_rn fdiv umulhi clamp softmax fast_expf fast_dividef rint round trunc pow acos asin atan atan2 sinh cosh "
     "isnan isinf isfinited finitef fmod fabs relu silu gelu math".split()
 )
+_WIDE_ONLY = frozenset("exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt sigmoid softmax erf tanh".split())
 _IDENTITY = frozenset(
     "multiple_of max_contiguous max_constancy debug_barrier assume_aligned convert_layout set_auto_layout".split()
 )
@@ -219,8 +220,10 @@ class DeviceEvaluator(Evaluator):
         ):
             definition = self.definitions.get(name)
             loop = self.loops[-1] if self.loops else None
+            where = self.where(node)
+            carried = _is_carried(before.poly, name, loop)
             self.trace.accumulations.append(
-                Accumulation(self.where(node), name, before, added, after, definition, loop, part)
+                Accumulation(where, name, before, added, after, definition, loop, part, carried)
             )
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
@@ -424,7 +427,9 @@ class DeviceEvaluator(Evaluator):
             dtype = promote(dtype, number.dtype)
         if name == "abs" and numbers[0].poly.constant is not None:
             return replace(numbers[0], poly=Poly.const(abs(numbers[0].poly.constant)))
-        if name not in _ELEMENTWISE:
+        if name in _WIDE_ONLY:
+            dtype = dtype if dtype.name == "fp64" else FP32  # these take float32 and float64 alone
+        elif name not in _ELEMENTWISE:
             dtype = UNKNOWN_DTYPE if not dtype.is_float else dtype
         loads = frozenset().union(*(n.loads for n in numbers))
         return Number(
@@ -765,9 +770,9 @@ class DeviceEvaluator(Evaluator):
         acc = None if isinstance(acc, NoneValue) else acc
         definition = self._definition_of_accumulator(node) if acc is not None else None
         deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
-        loads = frozenset().union(*(v.loads for v in (left, right) if isinstance(v, Number)))
+        deps = frozenset(atom for atom in deps if atom.kind not in ("load", "blockload"))
         data = Poly.of(Atom("data", self.site(node)))
-        result = Number(data, dtype, shape, deps=deps, loads=loads, origin="computed")
+        result = Number(data, dtype, shape, deps=deps, origin="computed")
         if self.recording:
             self.trace.dots.append(
                 Dot(
@@ -824,7 +829,11 @@ class DeviceEvaluator(Evaluator):
         result_type = given or (INT32 if name.startswith("arg") else operand.dtype)
         if given is None and name in ("max", "min") and operand.dtype.is_half:
             result_type = FP32
-        single = number is not None and operand.shape is not None and number < len(operand.shape) and operand.shape[number] == ONE
+        extent: Poly | None = None
+        if operand.shape is not None and len(operand.shape) == 1:
+            extent = operand.shape[0]
+        elif operand.shape is not None and number is not None and number < len(operand.shape):
+            extent = operand.shape[number]
         result = Number(
             Poly.of(Atom("data", self.site(node))),
             result_type,
@@ -832,9 +841,9 @@ class DeviceEvaluator(Evaluator):
             deps=operand.dependencies,
             loads=operand.loads,
         )
-        if self.recording and not single:
+        if self.recording:
             self.trace.reductions.append(
-                Reduction(self.where(node), name, operand, dtype, result, tuple(self.loops))
+                Reduction(self.where(node), name, operand, dtype, result, extent, tuple(self.conditions))
             )
         return result
 
@@ -1180,6 +1189,12 @@ def _selection(formula: Formula, one: Number, two: Number) -> str:
     if equation and two.poly == ZERO:
         return "selected"
     return one.origin or two.origin
+
+
+def _is_carried(before: Poly, name: str, loop: Loop | None) -> bool:
+    """Whether a value comes from an earlier iteration, by the marks that loops leave."""
+    marks = (atom.kind == "carried" and atom.args[-1] == name for atom in before.closure)
+    return any(marks) or (loop is not None and loop.trip in before.closure)
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

@@ -49,6 +49,8 @@ class Evaluator:
         self.conditions: list[Formula] = []
         self.returned: list[Value] = []
         self.return_grounds: set[str] = set()
+        self.exits: list[tuple[Formula, ...]] = []
+        """What holds at each `return`."""
         self.grounds: frozenset[str] = frozenset()
         """Kinds of atoms in the condition by which two values are being joined."""
         self.recording = True
@@ -352,6 +354,7 @@ class Evaluator:
         return self.join(before, after, mark)
 
     def _return(self, node: ast.Return) -> bool:
+        self.exits.append(tuple(self.conditions))
         self.return_grounds |= {atom.kind for formula in self.conditions for atom in formula.closure}
         self.returned.append(self.evaluate(node.value) if node.value is not None else NONE)
         return False

@@ -117,7 +117,8 @@ def _open(tile: TileShape, parameter: str, launch: Launch, trace: Trace) -> Open
     if argument is None or argument.by_default or is_dead(tile.conditions, launch):
         return None
     size = launch.on_host(tile.extent)
-    if size == tile.extent or power_of_2(size, launch.facts) is not Proof.UNKNOWN:
+    facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in tile.conditions))
+    if size == tile.extent or power_of_2(size, facts) is not Proof.UNKNOWN:
         return None
     origin = origin_of(size, _sizes_at(launch, parameter))
     if origin is Origin.UNKNOWN:

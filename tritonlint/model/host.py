@@ -519,7 +519,14 @@ class HostEvaluator(TensorMethods, Evaluator):
             inner.scope.names[vararg.arg] = Sequence(tuple(values[len(names) :]))
         inner.run(info.node.body)
         self.spent = inner.spent
+        self._learn_from(inner)
         return inner.result(self.site(node))
+
+    def _learn_from(self, inner: HostEvaluator) -> None:
+        """Keep what a call made sure of: conditions that hold on every way out of it."""
+        exits = inner.exits or [tuple(inner.conditions)]
+        common = [formula for formula in exits[0] if all(formula in other for other in exits[1:])]
+        self.conditions += common[:8]
 
     def _costs_too_much(self, info: FunctionInfo) -> bool:
         size = (info.node.end_lineno or 0) - info.node.lineno

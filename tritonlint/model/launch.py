@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.logic import Formula
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import KernelValue, Number, Tensor, Value
+from tritonlint.model.values import Choice, KernelValue, Number, Tensor, Value
 
 if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module
@@ -70,4 +70,8 @@ class Launch:
     def tensor(self, parameter: str) -> Tensor | None:
         """The host tensor given for a pointer parameter."""
         argument = self.arguments.get(parameter)
-        return argument.value if argument is not None and isinstance(argument.value, Tensor) else None
+        value = argument.value if argument is not None else None
+        if isinstance(value, Choice):
+            tensors = [option for option in value.options if isinstance(option, Tensor)]
+            value = tensors[0] if len(tensors) == 1 else None
+        return value if isinstance(value, Tensor) else None

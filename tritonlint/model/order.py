@@ -84,12 +84,35 @@ def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Ge
     rows, columns = left.steps[0], right.steps[0]
     if rows.index == columns.index or right.follows(rows.index) or left.follows(columns.index):
         return
+    bounds = loop.start.closure | loop.stop.closure
+    if any(index.atom in bounds for index in (rows.index, columns.index)) or not _only_accumulates(dot, loop):
+        return
     first = _first_statement(trace, rows.index, columns.index)
     known = rows.index.closure | columns.index.closure
     shared = {atom for atom in left.mentions & right.mentions if atom.kind in ("pid", "floordiv", "mod")}
     batched = any(_is_by_program(Poly.of(atom)) for atom in shared - known)
     extents = rows.extent, columns.extent
     yield Gemm(dot, loop, rows.index, columns.index, *extents, trace, first, launches, batched)
+
+
+def _only_accumulates(dot: Dot, loop: Loop) -> bool:
+    """Whether the loop does nothing with the accumulator but add to it: a state that decays is no GEMM."""
+    statement = dot.where.statement
+    if dot.where.function is not loop.where.function or statement is None:
+        return True
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+    if not isinstance(target, ast.Name):
+        return False
+    for node in ast.walk(loop.where.node):
+        if not isinstance(node, ast.stmt) or hasattr(node, "body") or _has_dot(node):
+            continue
+        if any(isinstance(inner, ast.Name) and inner.id == target.id for inner in ast.walk(node)):
+            return False
+    return True
+
+
+def _has_dot(node: ast.stmt) -> bool:
+    return any(isinstance(inner, ast.Attribute) and inner.attr.startswith("dot") for inner in ast.walk(node))
 
 
 def _operand(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> Operand | None:
@@ -105,7 +128,7 @@ def _operand(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...
         mentions |= address.closure
         offset = offset_of(address, base_of(address, trace, launches))
         axes = axes_of(offset, constexprs_of(trace))[0]
-        if any(axis.through_quotient for axis in axes):
+        if any(axis.through_quotient and any(map(_is_by_program, axis.steps)) for axis in axes):
             return None
         for axis in axes:
             for step in axis.steps:
@@ -131,13 +154,14 @@ def _program_part(tiles: Poly, loop: Loop) -> Poly | None:
 
 
 def _wrapped(offset: Poly, loop: Loop) -> dict[Poly, TileStep]:
-    """Steps inside a wrapped index: `(pid * BLOCK + arange) % M`."""
+    """Steps inside a wrapped or clamped index: `(pid * BLOCK + arange) % M`, `where(i < M, i, 0)`."""
     found: dict[Poly, TileStep] = {}
     for atom in offset.surface:
-        if atom.kind != "mod" or not isinstance(atom.args[0], Poly):
+        inner = atom.args[0] if atom.kind == "mod" else atom.args[1] if atom.kind == "where" else None
+        if not isinstance(inner, Poly):
             continue
-        for axis in axes_of(atom.args[0], frozenset())[0]:
-            for monomial, factor in atom.args[0].terms.items():
+        for axis in axes_of(inner, frozenset())[0]:
+            for monomial, factor in inner.terms.items():
                 step = Poly({monomial: factor}).exact_quotient(axis.extent)
                 if step is not None and _is_by_program(step) and loop.trip not in step.closure:
                     found.setdefault(step, TileStep(step, axis.extent))
@@ -276,6 +300,8 @@ def is_small_batch(gemm: Gemm) -> bool:
     """Whether this is one of many products whose sizes no launch shows to be a matrix' own."""
     if not gemm.batched:
         return False
+    if Atom("pid", 0) not in gemm.rows.closure | gemm.columns.closure:
+        return True  # the batch runs fastest: neighbours share nothing, in whatever order
     for launch in gemm.launches:
         sizes = [_size_in_grid(launch.on_host(e), e, launch) for e in (gemm.row_extent, gemm.column_extent)]
         atoms = [size.atom if size is not None else None for size in sizes]
@@ -287,15 +313,20 @@ def is_small_batch(gemm: Gemm) -> bool:
 def has_narrow_side(gemm: Gemm) -> bool:
     """Whether a launch shows that rows or columns are a head's width: the last axis of four or more."""
     for launch in gemm.launches:
-        for extent in (gemm.row_extent, gemm.column_extent):
-            size = _size_in_grid(launch.on_host(extent), extent, launch)
-            atom = size.atom if size is not None else None
-            if atom is None or atom.kind != "dim":
-                continue
-            rank = rank_of(str(atom.args[0]), launch)
-            if rank is not None and rank >= 4 and atom.args[1] in (-1, rank - 1):
-                return True
+        extents = (gemm.row_extent, gemm.column_extent)
+        sizes = [_size_in_grid(launch.on_host(extent), extent, launch) for extent in extents]
+        if gemm.batched:
+            sizes.append(launch.on_host(gemm.loop.stop - gemm.loop.start))
+        if any(_is_head_width(atom, launch) for size in sizes if size is not None for atom in size.closure):
+            return True
     return False
+
+
+def _is_head_width(atom: Atom, launch: Launch) -> bool:
+    if atom.kind != "dim":
+        return False
+    rank = rank_of(str(atom.args[0]), launch)
+    return rank is not None and rank >= 4 and atom.args[1] in (-1, rank - 1)
 
 
 def _size_in_grid(extent: Poly, kernel_extent: Poly, launch: Launch) -> Poly | None:

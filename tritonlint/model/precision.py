@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
+from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, launches_of
-from tritonlint.model.records import Trace, Where
-from tritonlint.model.values import Number, Tensor, TypeValue
+from tritonlint.model.records import Reduction, Trace, Where
+from tritonlint.model.symbolic import ONE
+from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -71,14 +73,19 @@ def _parameter_type(name: str, launch: Launch) -> frozenset[str]:
     """The element types a launch may give a pointer parameter (`=name`: a type passed as argument)."""
     if name.startswith("="):
         argument = launch.arguments.get(name[1:])
-        value = argument.value if argument is not None else None
-        return (
-            frozenset((value.dtype.name,))
-            if isinstance(value, TypeValue) and value.dtype.name
-            else frozenset()
-        )
+        return _named_types(argument.value) if argument is not None else frozenset()
     tensor = launch.tensor(name)
     return _tensor_type(tensor, launch) if tensor is not None else frozenset()
+
+
+def _named_types(value: Value) -> frozenset[str]:
+    """The types a dtype argument can name; empty where one cannot be told."""
+    if isinstance(value, TypeValue):
+        return frozenset((value.dtype.name,)) if value.dtype.name else frozenset()
+    if isinstance(value, Choice):
+        parts = [_named_types(option) for option in value.options]
+        return frozenset().union(*parts) if all(parts) else frozenset()
+    return frozenset()
 
 
 def _tensor_type(tensor: Tensor, launch: Launch) -> frozenset[str]:
@@ -126,7 +133,7 @@ def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
 
 def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        if item.loop is None or not kernel.mine(item.where) or item.definition is None:
+        if not item.carried or not kernel.mine(item.where) or item.definition is None:
             continue
         if not _may_be_float(item.added, trace) or item.before.dtype.literal:
             continue
@@ -203,7 +210,7 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
                 or item.operand.formula is not None
             ):
                 continue
-            if item.dtype is not None or item.operand.origin == "selected":
+            if item.dtype is not None or item.operand.origin == "selected" or _adds_nothing(item):
                 continue
             if not _may_be_float(item.operand, trace):
                 continue
@@ -215,13 +222,18 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
         yield from _addends(kernel, trace, launches)
 
 
+def _adds_nothing(item: Reduction) -> bool:
+    """Whether the reduced axis has one element, by its shape or by the branch around."""
+    return item.extent is not None and are_equal(item.extent, ONE, resolved(item.conditions))
+
+
 def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
         if (
             not kernel.mine(item.where)
             or item.before.dtype.name != "fp32"
             or not item.added.origin
-            or item.loop is None
+            or not item.carried
         ):
             continue
         if item.before.dtype.literal or not _may_be_float(item.added, trace):

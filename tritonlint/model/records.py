@@ -120,7 +120,8 @@ class Reduction:
     operand: Number
     dtype: Value | None
     result: Number
-    loops: tuple[Loop, ...]
+    extent: Poly | None
+    conditions: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,8 @@ class Accumulation:
     definition: Where | None
     loop: Loop | None
     added_node: ast.AST
+    carried: bool
+    """Whether the value before is what an earlier iteration left."""
 
 
 @dataclass(frozen=True, slots=True)
