@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tritonlint.model.facts import divides
+from tritonlint.model.facts import divides, resolved
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Loop, Trace, Where
@@ -202,10 +202,8 @@ def _is_counter(tiles: Poly, constexprs: frozenset[str]) -> bool:
 # --- guards -----------------------------------------------------------------------------------------
 def conditions_of(access: Access) -> Iterator[Formula]:
     """Everything that holds where the access happens."""
-    if access.mask is not None and access.mask.formula is not None:
-        yield from access.mask.formula.conjuncts()
-    for condition in access.conditions:
-        yield from condition.conjuncts()
+    mask = access.mask.formula if access.mask is not None else None
+    yield from resolved((*access.conditions, mask) if mask is not None else access.conditions)
 
 
 def report(axis: Axis, access: Access) -> AxisReport:

@@ -136,7 +136,7 @@ def _exposed(
     )
     verdicts: list[tuple[Launch | None, Tail]] = []
     for launch in launches:
-        if flag is not None and not _is_decided(launch.formula_on_host(flag)):
+        if flag is not None and _may_excuse(launch.formula_on_host(flag)):
             continue
         verdicts.append((launch, _tail_at(axis, access, base, trace, launch)))
     if not launches and flag is None:
@@ -219,6 +219,7 @@ def _is_multiple(dim: Poly, extent: Poly) -> bool:
 _DYNAMIC = frozenset(
     ("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown", "swizzle_i")
 )
+_UNRELATED = frozenset(("compared", "flag", "contiguous", "truth"))
 _SIZES = frozenset(
     ("dim", "numel", "hostparam", "len", "stride", "mod", "floordiv", "cdiv", "min", "max", "pow2ceil")
 )
@@ -234,11 +235,17 @@ def _flags(access: Access) -> list[Formula]:
     return found
 
 
-def _is_decided(formula: Formula) -> bool:
-    """Whether a flag, seen from the host, is a condition on sizes."""
+def _may_excuse(formula: Formula) -> bool:
+    """Whether a flag, seen from the host, may stand for whole tiles in a way that cannot be checked.
+
+    A condition on sizes is checked as a fact; one that has nothing to do with sizes (`x is not None`)
+    excuses nothing.
+    """
     if formula.known is not None:
-        return False  # set by hand, where the host has made sure of it
-    return formula.kind in ("eq", "ge", "and") and all(atom.kind in _SIZES for atom in formula.closure)
+        return True  # set by hand, where the host has made sure of it
+    if all(atom.kind in _UNRELATED for atom in formula.closure):
+        return False
+    return not all(atom.kind in _SIZES for atom in formula.closure)
 
 
 def _same_base(access: Access, base: str | None, trace: Trace) -> bool:

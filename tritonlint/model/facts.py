@@ -12,10 +12,13 @@ from tritonlint.model.symbolic import ONE, Poly
 def resolved(facts: Iterable[Formula]) -> tuple[Formula, ...]:
     """The facts with disjunctions reduced: `not varlen or n % 64 == 0` where varlen is known to fail."""
     parts = [part for fact in facts for part in fact.conjuncts()]
-    denied = {part.negated() for part in parts if part.kind != "or"}
+    held = {part for part in parts if part.kind != "or"}
+    denied = {part.negated() for part in held}
     found: list[Formula] = []
     for part in parts:
         if part.kind == "or":
+            if held.intersection(part.parts):
+                continue
             left = [item for item in part.parts if item not in denied]
             found += list(left[0].conjuncts()) if len(left) == 1 else [part]
         else:

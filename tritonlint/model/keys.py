@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.finding import Confidence
 from tritonlint.model.tuning import names_in
 from tritonlint.model.values import Tensor
-from tritonlint.model.variability import Variation, rank_of, variation_of
+from tritonlint.model.variability import Variation, is_named, rank_of, variation_of
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -41,13 +41,13 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
                 yield UnboundedKey(name, "a tensor", Confidence.HIGH, launch, argument.node)
                 break
             variation = variation_of(argument, launch)
-            confidence = _confidence(variation, launch) if variation is not None else None
+            confidence = _confidence(variation, launch, argument.node) if variation is not None else None
             if variation is not None and confidence is not None:
                 yield UnboundedKey(name, variation.reason, confidence, launch, argument.node)
                 break
 
 
-def _confidence(variation: Variation, launch: Launch) -> Confidence | None:
+def _confidence(variation: Variation, launch: Launch, node: ast.AST) -> Confidence | None:
     """How sure it is that a key does not repeat; None for the plain sizes that people tune on.
 
     The leading axis of a matrix and a number of elements are what `key=["M", "N", "K"]` means to
@@ -64,4 +64,4 @@ def _confidence(variation: Variation, launch: Launch) -> Confidence | None:
             rank = rank_of(str(atom.args[0]), launch)
             if (rank is not None and rank >= 3) or variation.confidence is Confidence.MEDIUM:
                 return Confidence.MEDIUM
-    return None
+    return Confidence.MEDIUM if is_named(node) else None

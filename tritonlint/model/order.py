@@ -296,18 +296,20 @@ def is_pure(function: FunctionInfo) -> bool:
     return names <= _ARITHMETIC
 
 
-def is_small_batch(gemm: Gemm) -> bool:
-    """Whether this is one of many products whose sizes no launch shows to be a matrix' own."""
+def batch_runs_fastest(gemm: Gemm) -> bool:
+    """Whether neighbouring programs belong to different products, so that they share nothing."""
+    return gemm.batched and Atom("pid", 0) not in gemm.rows.closure | gemm.columns.closure
+
+
+def shows_sizes(gemm: Gemm) -> bool:
+    """Whether a launch shows how large the product is; without a batch any launch will do."""
     if not gemm.batched:
-        return False
-    if Atom("pid", 0) not in gemm.rows.closure | gemm.columns.closure:
-        return True  # the batch runs fastest: neighbours share nothing, in whatever order
+        return bool(gemm.launches)
     for launch in gemm.launches:
         sizes = [_size_in_grid(launch.on_host(e), e, launch) for e in (gemm.row_extent, gemm.column_extent)]
-        atoms = [size.atom if size is not None else None for size in sizes]
-        if all(atom is not None and atom.kind == "dim" for atom in atoms):
-            return False
-    return True
+        if all(size is not None and size.atom is not None and size.atom.kind == "dim" for size in sizes):
+            return True
+    return False
 
 
 def has_narrow_side(gemm: Gemm) -> bool:

@@ -102,8 +102,8 @@ def _tensor_type(tensor: Tensor, launch: Launch) -> frozenset[str]:
 def expects_half(trace: Trace, dtype: DType) -> bool:
     """Whether a kernel is written for half inputs: it widens loads or casts results back."""
     for cast in trace.casts:
-        widens = cast.dtype.name == "fp32" and cast.value.dtype.elements and not cast.value.dtype.is_known
-        narrows = cast.dtype.elements and cast.value.origin
+        widens = cast.dtype.name == "fp32" and cast.value.dtype.elements & dtype.elements
+        narrows = cast.dtype.elements & dtype.elements and cast.value.origin
         if widens or narrows:
             return True
     return False

@@ -31,9 +31,9 @@ class VaryingConstexpr:
     source_module: Module
 
     @property
-    def cause(self) -> object:
-        """What parameters with one reason to vary have in common."""
-        return "strides" if self.variation.is_stride else self.variation.causes
+    def cause(self) -> str:
+        """What parameters with one reason to vary have in common: one edit mends them all."""
+        return self.variation.kind
 
 
 def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:

@@ -20,16 +20,21 @@ if TYPE_CHECKING:
     from tritonlint.model.launch import Argument, Launch
 
 _VARYING = re.compile(
-    r"\b(n_?ctx|(max_)?(seq|kv|cache|ctx|context|query|prompt)_?lens?(gth)?(s|_[qkv])?|(num|n|nr|total|valid)_?"
-    r"(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks)|batch|batch_?size|bsz|bs|tokens|lengths?|nnz|numel)\b",
+    r"(^|_)(n_?ctx|(seq|kv|cache|ctx|context|query|prompt)_?len(s|gth)?|lengths?|seqlens?|batch|batch_?size|bsz|bs|nnz|numel|tokens?|"
+    r"(num|n|nr|total|valid)_?(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks))(_[qkv])?(_|$)",
     re.IGNORECASE,
 )
+_FIXED = re.compile(r"block|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_", re.IGNORECASE)
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _WEIGHT = re.compile(
-    r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|param\w*|cos|sin|scales?|lora\w*)(\d*)($|[._\[@])",
+    r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
+    r"(\d*)($|[._\[@])",
     re.IGNORECASE,
 )
-_BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr"))
+_RANK_LIKE = re.compile(r"shape|size|dims?$|ndim|kernel", re.IGNORECASE)
+_BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr", "rank"))
+COARSE = 4096
+"""A quotient by more than this changes so seldom that it is a bucket."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class Variation:
     reason: str
     causes: frozenset[Atom]
     confidence: Confidence
-    is_stride: bool = False
+    kind: str = "size"
+    """`size`, `stride`, `loop` or `rate`."""
     is_quotient: bool = False
 
 
@@ -63,6 +69,8 @@ def _is_static_name(argument: Argument, launch: Launch) -> bool:
 
 
 def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
+    if _is_rest_of_a_tensor(poly):
+        return None
     found: list[Variation] = []
     for atom in sorted(poly.surface, key=lambda item: item.kind):
         variation = _of_atom(atom, node, launch)
@@ -72,13 +80,17 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
         return None
     best = max(found, key=lambda item: item.confidence.rank)
     causes = frozenset().union(*(item.causes for item in found))
-    return Variation(
-        best.reason,
-        causes,
-        best.confidence,
-        all(v.is_stride for v in found),
-        any(v.is_quotient for v in found),
-    )
+    quotient = any(item.is_quotient for item in found)
+    return Variation(best.reason, causes, best.confidence, best.kind, quotient)
+
+
+def _is_rest_of_a_tensor(poly: Poly) -> bool:
+    """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis."""
+    atom = poly.atom
+    if atom is None or atom.kind != "floordiv":
+        return False
+    keys = {a.args[0] for a in atom.args[0].closure if a.kind == "numel"}
+    return any(a.kind == "dim" and a.args[0] in keys and a.args[1] == 0 for a in atom.args[1].closure)
 
 
 def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -86,32 +98,56 @@ def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if kind in _BUCKETED:
         return None
     if kind == "numel":
-        return _varies(atom, "a number of elements", Confidence.HIGH)
+        return _of_count(atom, launch)
     if kind == "len":
+        if _RANK_LIKE.search(str(atom.args[0])):
+            return None
         return _varies(atom, "the length of a list", Confidence.HIGH)
     if kind == "extreme" and str(atom.args[1]) != "items":
         return _varies(atom, f"the {atom.args[0]} of `{atom.args[1]}`", Confidence.HIGH)
     if kind == "item":
-        return _varies(atom, "a value read back from the device", Confidence.HIGH)
+        truth_value = re.search(r"\b(any|all)\b|is_", str(atom.args[0]))
+        return None if truth_value else _varies(atom, "a value read back from the device", Confidence.HIGH)
     if kind == "loopvar":
-        return _varies(atom, "a loop variable", Confidence.HIGH)
+        return _of_loop_variable(atom, node, launch)
     if kind == "dim":
         return _of_dim(atom, node, launch)
     if kind == "stride":
-        return _of_stride(atom, launch)
+        return _of_stride(atom, node, launch)
     if kind in ("hostparam", "config"):
         return _of_name(atom, node)
     if kind in ("cdiv", "floordiv"):
-        inner = _of_poly(atom.args[0], node, launch)
-        if inner is not None:
-            return Variation(
-                f"a quotient of {inner.reason}", inner.causes, inner.confidence, is_quotient=True
-            )
+        return _of_quotient(atom, node, launch)
     return None
 
 
-def _varies(atom: Atom, reason: str, confidence: Confidence) -> Variation:
-    return Variation(reason, frozenset((atom,)), confidence)
+def _varies(atom: Atom, reason: str, confidence: Confidence, kind: str = "size") -> Variation:
+    return Variation(reason, frozenset((atom,)), confidence, kind)
+
+
+def _of_quotient(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    inner = _of_poly(atom.args[0], node, launch)
+    divisor = atom.args[1].integer
+    if inner is None or (divisor is not None and divisor >= COARSE):
+        return None
+    reason = inner.reason if inner.is_quotient else f"a quotient of {inner.reason}"
+    return Variation(reason, inner.causes, inner.confidence, inner.kind, is_quotient=True)
+
+
+def _of_count(atom: Atom, launch: Launch) -> Variation | None:
+    key = str(atom.args[0])
+    if re.search(r"\[\d+\]$", key) or _WEIGHT.search(key) or _is_width(atom, launch):
+        return None
+    sure = _counts_programs(atom, launch)
+    return _varies(atom, f"the number of elements of `{_short(key)}`", Confidence.HIGH if sure else Confidence.MEDIUM)
+
+
+def _of_loop_variable(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    """A loop variable varies as its bounds do; an unknown collection counts as varying."""
+    bounds = atom.args[0]
+    if bounds and not any(_of_poly(bound, node, launch) for bound in bounds):
+        return None
+    return _varies(atom, "a loop variable", Confidence.HIGH, "loop")
 
 
 def rank_of(key: str, launch: Launch) -> int | None:
@@ -121,32 +157,90 @@ def rank_of(key: str, launch: Launch) -> int | None:
 
 
 def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    """A leading axis, or an inner one that the grid cuts into tiles or whose name says so."""
     key, axis = str(atom.args[0]), atom.args[1]
     rank = rank_of(key, launch)
-    if not isinstance(axis, int):
+    if not isinstance(axis, int) or _WEIGHT.search(key) or _is_width(atom, launch):
         return None
-    last = axis == -1 or (rank is not None and rank > 1 and axis == rank - 1)
-    if axis == 0 and not last and not _WEIGHT.search(key):
-        return _varies(atom, f"the leading axis of `{key}`", Confidence.HIGH)
-    if not last and not _WEIGHT.search(key) and _VARYING.search(_words(node)):
-        return _varies(atom, f"axis {axis} of `{key}`", Confidence.MEDIUM)
+    if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
+        return None
+    counted = _counts_programs(atom, launch)
+    if axis == 0:
+        reason = f"the leading axis of `{_short(key)}`"
+        if counted or is_named(node):
+            return _varies(atom, reason, Confidence.HIGH)
+        return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
+    if is_named(node) or (rank is not None and rank >= 3 and _is_tiled(atom, launch)):
+        return _varies(atom, f"axis {axis} of `{_short(key)}`", Confidence.MEDIUM)
     return None
 
 
-def _of_stride(atom: Atom, launch: Launch) -> Variation | None:
-    """A stride that spans an inner axis which itself may vary: all but the last two."""
+def is_named(node: ast.AST) -> bool:
+    """Whether the host's own words for a value say that it changes from call to call."""
+    words = _words(node)
+    return any(_VARYING.search(word) and not _FIXED.search(word) for word in re.findall(r"\w+", words))
+
+
+def _counts_programs(atom: Atom, launch: Launch) -> bool:
+    """Whether the grid grows with a size."""
+    return any(atom in poly.closure for poly in launch.grid or ())
+
+
+def _is_tiled(atom: Atom, launch: Launch) -> bool:
+    """Whether the grid cuts a size into tiles: an axis of data, however it is called."""
+    return any(
+        inner.kind == "cdiv" and atom in inner.args[0].closure for poly in launch.grid or () for inner in poly.closure
+    )
+
+
+def _is_width(atom: Atom, launch: Launch) -> bool:
+    """Whether a size is also the columns of a matrix, or an axis of a weight: then the model fixes it."""
+    poly = Poly.of(atom)
+    leading = atom.kind == "dim" and atom.args[1] == 0
+    for argument in launch.arguments.values():
+        value = argument.value
+        if leading and isinstance(value, Tensor) and value.dims is not None and value.dims[1:] == (poly,):
+            return True
+    for fact in launch.facts:
+        for part in fact.conjuncts():
+            if part.kind == "eq" and atom in part.poly.surface and len(part.poly.terms) == 2:
+                other = next((a for a in part.poly.surface if a != atom), None)
+                if other is not None and other.kind == "dim" and (other.args[1] == -1 or _WEIGHT.search(str(other.args[0]))):
+                    return True
+    return False
+
+
+def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    """A stride varies if one of the axes it spans does."""
     key, axis = str(atom.args[0]), atom.args[1]
-    least = launch.module.host(launch.function).least_ranks.get(key)
-    rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch) or least
-    if isinstance(axis, int) and rank is not None and 0 <= axis < rank - 2 and not _WEIGHT.search(key):
-        cause = Atom("stride", "any")
-        return Variation(
-            f"a stride of `{key}` that spans a whole batch",
-            frozenset((cause,)),
-            Confidence.MEDIUM,
-            is_stride=True,
-        )
+    host = launch.module.host(launch.function)
+    rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch)
+    if not isinstance(axis, int) or axis < 0 or _WEIGHT.search(key):
+        return None
+    if rank is None:
+        least = host.least_ranks.get(key, 0)
+        if 0 <= axis < least - 2 and _mirrors_varying(launch):
+            return _varies(atom, f"a stride of `{_short(key)}`", Confidence.MEDIUM, "stride")
+        return None
+    for inner in range(axis + 1, rank - 1):
+        found = _of_dim(Atom("dim", key, inner), ast.Pass(), launch)
+        if found is not None:
+            return Variation(
+                f"a stride of `{_short(key)}` that spans {found.reason}", frozenset((atom,)), Confidence.MEDIUM, "stride"
+            )
     return None
+
+
+def _mirrors_varying(launch: Launch) -> bool:
+    """Whether another stride of the launch is known to vary: outputs follow their inputs."""
+    for argument in launch.arguments.values():
+        value = argument.value
+        if isinstance(value, Number):
+            for atom in value.poly.surface:
+                if atom.kind == "stride" and rank_of(str(atom.args[0]), launch) is not None:
+                    if _of_stride(atom, argument.node, launch) is not None:
+                        return True
+    return False
 
 
 def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
@@ -154,10 +248,15 @@ def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
     key = str(atom.args[0])
     words = _words(node) + " " + key
     if _RATE.search(words):
-        return _varies(atom, "a learning rate", Confidence.MEDIUM)
-    if atom.kind == "hostparam" and _VARYING.fullmatch(key):
-        return _varies(atom, f"a size named `{key}`", Confidence.MEDIUM)
+        return _varies(atom, "a learning rate", Confidence.MEDIUM, "rate")
+    if atom.kind == "hostparam" and key.isidentifier() and _VARYING.search(key) and not _FIXED.search(key):
+        return _varies(atom, f"`{key}`, whose name says that it changes", Confidence.MEDIUM)
     return None
+
+
+def _short(key: str) -> str:
+    """A tensor as the host names it, without where it was made."""
+    return re.split(r"[@|~]|\.(view|contiguous|to|reshape)\b", key)[0] or key
 
 
 def _words(node: ast.AST) -> str:

@@ -8,11 +8,12 @@ from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
 from tritonlint.model.order import (
     Gemm,
+    batch_runs_fastest,
     gemms,
     has_narrow_side,
     idle_group_parameter,
     is_plain,
-    is_small_batch,
+    shows_sizes,
     walks_few_rows,
 )
 from tritonlint.rule import Rule
@@ -112,6 +113,6 @@ def _short(index: object) -> str:
 
 
 def _confidence(gemm: Gemm) -> Confidence:
-    if walks_few_rows(gemm) or has_narrow_side(gemm) or is_small_batch(gemm):
+    if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
-    return Confidence.HIGH if gemm.launches else Confidence.MEDIUM
+    return Confidence.HIGH if shows_sizes(gemm) else Confidence.MEDIUM

@@ -70,7 +70,8 @@ class RuntimeValueAsConstexpr(Rule):
         for item in varying_constexprs(kernel):
             groups.setdefault(item.cause, []).append(item)
         for items in groups.values():
-            first = items[0]
+            first = max(items, key=lambda item: item.variation.confidence.rank)
+            items.sort(key=lambda item: item is not first)
             yield self.finding(
                 Place(kernel.module.source, first.parameter.node, kernel.name),
                 f"`{first.parameter.name}` is `tl.constexpr`, but launches pass {first.variation.reason}: "
