@@ -248,9 +248,18 @@ def guard_on(axis: Axis, formula: Formula) -> Guard | None:
     limit = rest + ONE
     if limit == scale * axis.extent:
         missing = []  # a limit at the tile's own width says that rows are one tile wide
-    if missing and not _is_plain_limit(limit):
+    if missing and not _is_plain_limit(limit) and not _moves_otherwise(rest, scale * axis.extent):
         missing = []  # the rest of the index may be folded into the limit
     return Guard(formula, limit, tuple(missing))
+
+
+def _moves_otherwise(rest: Poly, tile: Poly) -> bool:
+    """Whether a condition counts tiles by another index: it is about another part of the tensor."""
+    for monomial, factor in rest.terms.items():
+        tiles = Poly({monomial: factor}).exact_quotient(tile)
+        if tiles is not None and tiles.terms and any(atom.kind in _COUNTERS for atom in tiles.closure):
+            return all(f < 0 for f in tiles.terms.values())
+    return False
 
 
 def _contains(poly: Poly, part: Poly) -> bool:
@@ -404,6 +413,8 @@ def _step_tail(
         for atom in poly.closure:
             if atom.kind not in ("cdiv", "floordiv") or not _same_extent(atom.args[1], extent, kernel_extent):
                 continue
+            if atom.kind == "floordiv" and _adds_a_tile(poly, atom):
+                return Tail(Proof.YES, atom.args[0], stepped=True)
             if atom.kind == "floordiv" or _leaves_last_tile_out(poly, atom):
                 exact = True
             else:
@@ -415,11 +426,8 @@ def _step_tail(
             return Tail(Proof.YES, size, stepped=True)
     if sizes or exact:
         return Tail(Proof.NO, sizes[0] if sizes else None, stepped=True)
-    if (
-        launch is not None
-        and launch.grid is not None
-        and all(_is_row_count(poly) for poly in _grid_polys(step, launch))
-    ):
+    counts = _grid_polys(step, launch) if launch is not None else []
+    if counts and all(_is_row_count(poly) for poly in counts):
         return Tail(Proof.NO)
     return Tail(Proof.UNKNOWN)
 
@@ -430,6 +438,12 @@ def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:
     return (
         tiles in poly.surface and poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0
     )
+
+
+def _adds_a_tile(poly: Poly, tiles: Atom) -> bool:
+    """Whether a count is `n // BLOCK + 1`: one tile too many whenever it divides."""
+    constant = poly.terms.get((), 0)
+    return poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant > 0
 
 
 def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[Formula, ...]) -> Tail:

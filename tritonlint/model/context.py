@@ -15,7 +15,8 @@ _FOLDERS = frozenset(
     "demo demos tool tools docs experiments perf profiling playground notebooks".split()
 )
 _FILE = re.compile(
-    r"^(test_|bench|benchmark|tune_|tuning_|profile_|example|demo|conftest|setup\.py)|(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$"
+    r"^(test_|bench|tune_|tuning_|profile_|example_|demo_|conftest\.py|setup\.py)|"
+    r"(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$"
 )
 _MEASURES = re.compile(r"\b(do_bench|do_bench_cudagraph|perf_report)\b")
 

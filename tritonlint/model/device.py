@@ -116,6 +116,7 @@ class DeviceEvaluator(Evaluator):
         self.loops: list[Loop] = []
         self.calls: tuple[CallSite, ...] = ()
         self.definitions: dict[str, Where] = {}
+        self.replaced: Where | None = None
         self.discarded: ast.Call | None = None
 
     # --- names ----------------------------------------------------------------------------------
@@ -203,6 +204,7 @@ class DeviceEvaluator(Evaluator):
         if self.recording:
             where = self.where(node)
             if not isinstance(node, ast.AugAssign):
+                self.replaced = self.definitions.get(name)
                 self.definitions[name] = where
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
@@ -219,6 +221,8 @@ class DeviceEvaluator(Evaluator):
             and isinstance(after, Number)
         ):
             definition = self.definitions.get(name)
+            if isinstance(node, ast.Assign) and self.replaced is not None:
+                definition = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             loop = self.loops[-1] if self.loops else None
             where = self.where(node)
             carried = _is_carried(before.poly, name, loop)
@@ -297,11 +301,13 @@ class DeviceEvaluator(Evaluator):
 
         def enter() -> None:
             self.bind(node.target, variable, node)
-            if step.poly.integer is not None and step.poly.integer < 0:
+            if step.poly.terms and all(factor < 0 for factor in step.poly.terms.values()):
                 self.conditions.append(less(stop.poly, variable.poly))
             else:
                 self.conditions.append(less(variable.poly, stop.poly))
 
+        if not static:
+            self.trace.runtime_trips.add(trip)
         self.loops.append(loop)
         self.loop_body(node, node.body, enter, trip)
         self.loops.pop()

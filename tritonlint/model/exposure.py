@@ -26,7 +26,7 @@ from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
-from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.symbolic import ONE, Atom, Poly
 
 if TYPE_CHECKING:
     from tritonlint.model.kernel import Kernel
@@ -107,9 +107,11 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
             if exposure is not None:
                 yield exposure
         elif result.guard is not None:
-            swapped = _swapped_limit(axis, result.guard, axes, access, base, trace)
+            swapped = _swapped_limit(axis, result.guard, axes, access, trace, tuple(live))
             if swapped is not None:
-                yield swapped
+                sibling, launch = swapped
+                tail = Tail(Proof.YES if launch is not None else Proof.UNKNOWN)
+                yield Exposure("extent", access, axis, base, trace, tail, launch, sibling, result.guard)
     yield from _sentinels(access, base, offset, trace)
 
 
@@ -196,15 +198,18 @@ def _rounded_size(extent: Poly) -> Poly | None:
 
 
 def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
-    """Whether the tensor was allocated in whole tiles of this axis."""
+    """Whether the tensor was allocated in whole tiles along this axis."""
     tensor = launch.tensor(base)
     if tensor is None or tensor.dims is None or tensor.origin != "fresh":
-        return False
-    extent = launch.on_host(axis.extent)
-    dims = (
-        tensor.dims if axis.stride.constant is None else tensor.dims[-1:] if not axis.steps else tensor.dims
-    )
-    return any(dim.exact_quotient(extent) is not None or _is_multiple(dim, extent) for dim in dims)
+        mixed = tensor is not None and tensor.origin == "derived" and "|" in tensor.key
+        return mixed and tensor is not None and "@" in tensor.key  # one of two, one of them allocated here
+    extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
+    span = ONE
+    for dim in reversed(tensor.dims):
+        if span == stride and (dim.exact_quotient(extent) is not None or _is_multiple(dim, extent)):
+            return True
+        span = span * dim
+    return False
 
 
 def _is_multiple(dim: Poly, extent: Poly) -> bool:
@@ -272,21 +277,33 @@ def _has_idle_size(trace: Trace) -> bool:
 
 
 def _swapped_limit(
-    axis: Axis, guard: Guard, axes: list[Axis], access: Access, base: str | None, trace: Trace
-) -> Exposure | None:
-    """A complete guard whose limit is another axis' limit, where every other access uses the right one."""
+    axis: Axis, guard: Guard, axes: list[Axis], access: Access, trace: Trace, launches: tuple[Launch, ...]
+) -> tuple[Sighting, Launch | None] | None:
+    """The limit that every other access uses, where this one uses another axis' limit.
+
+    Two other accesses are needed, or a launch whose grid counts the tiles of the usual limit.
+    """
     others = [s for s in sightings(trace, axis, access) if s.access is not None]
     usual = {s.limit for s in others}
     if len(usual) != 1 or guard.limit in usual:
+        return None
+    limit = others[0].limit
+    witnesses = {id(s.access) for s in others}
+    counted = next((la for la in launches if _counts(axis, limit, guard.limit, access, la)), None)
+    if len(witnesses) < 2 and counted is None:
         return None
     for other in axes:
         if other.key != axis.key:
             theirs = {s.limit for s in sightings(trace, other, access) if s.access is not None}
             if theirs == {guard.limit}:
-                return Exposure(
-                    "extent", access, axis, base, trace, Tail(Proof.UNKNOWN), None, others[0], guard
-                )
+                return others[0], counted
     return None
+
+
+def _counts(axis: Axis, limit: Poly, used: Poly, access: Access, launch: Launch) -> bool:
+    """Whether a launch counts tiles of `limit`, and not of `used`, along an axis."""
+    size = tail_of(axis, access.loops, launch, ()).size if axis.steps else None
+    return size is not None and size == launch.on_host(limit) and size != launch.on_host(used)
 
 
 # --- sentinels --------------------------------------------------------------------------------------

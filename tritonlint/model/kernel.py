@@ -125,9 +125,26 @@ class Kernel:
 
 def launches_of(info: FunctionInfo) -> tuple[Launch, ...]:
     """Every launch of a jit function in its project, its own file first."""
+    found: dict[int, Launch] = {}
+    for module in modules_knowing(info):
+        for launch in module.launches:
+            if launch.kernel.info is info:
+                found[id(launch)] = launch
+    return tuple(found.values())
+
+
+def modules_knowing(info: FunctionInfo) -> list[Module]:
+    """Modules that mention a jit function, by its own name or by one it was imported under."""
     project = info.module.project
-    modules = [info.module, *project.modules_mentioning(info.name, info.module)]
-    return tuple(launch for module in modules for launch in module.launches if launch.kernel.info is info)
+    modules: dict[int, Module] = {id(info.module): info.module}
+    names, searched = {info.name}, set[str]()
+    while names - searched:
+        name = min(names - searched)
+        searched.add(name)
+        for module in project.modules_mentioning(name, info.module):
+            modules.setdefault(id(module), module)
+            names |= module.names_for(info) if len(searched) < 4 else set()
+    return list(modules.values())
 
 
 def roots_of(info: FunctionInfo) -> tuple[FunctionInfo, ...]:

@@ -226,6 +226,16 @@ class Module:
                 return module.name(name)
         return None
 
+    def names_for(self, info: FunctionInfo) -> set[str]:
+        """Other names under which this file imports or keeps a jit function."""
+        found = set()
+        for name, value in list(self.scope.names.items()):
+            if isinstance(value, LazyImport) and value.name == info.name and name != info.name:
+                value = self.imported(value)
+            if isinstance(value, KernelValue) and value.info is info and name != info.name:
+                found.add(name)
+        return found
+
     def imported(self, item: LazyImport) -> Value:
         """What an import names: a thing of the project, or of a library outside it."""
         module = self.project.find_module(item.module, item.level, self)

@@ -103,7 +103,7 @@ def expects_half(trace: Trace, dtype: DType) -> bool:
     """Whether a kernel is written for half inputs: it widens loads or casts results back."""
     for cast in trace.casts:
         widens = cast.dtype.name == "fp32" and cast.value.dtype.elements & dtype.elements
-        narrows = cast.dtype.elements & dtype.elements and cast.value.origin
+        narrows = cast.dtype.elements and cast.value.origin
         if widens or narrows:
             return True
     return False
@@ -164,6 +164,7 @@ def _may_be_float(value: Number, trace: Trace) -> bool:
 
 
 def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
+    summed = {id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half}
     for dot in trace.dots:
         if not kernel.mine(dot.where):
             continue
@@ -175,7 +176,7 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
             )  # from Triton 3.8 `out_dtype` follows `acc`
         else:
             continue
-        if answer is Halfness.NO:
+        if answer is Halfness.NO or id(dot.where.node) in summed:
             continue
         dtype = (
             dot.result.dtype
@@ -234,6 +235,7 @@ def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iter
             or item.before.dtype.name != "fp32"
             or not item.added.origin
             or not item.carried
+            or any(dot.where.node is item.added_node for dot in trace.dots)
         ):
             continue
         if item.before.dtype.literal or not _may_be_float(item.added, trace):

@@ -227,6 +227,8 @@ class Trace:
         """What `tl.static_assert`, `tl.assume` and `tl.device_assert` state."""
         self.scalars: set[str] = set()
         """Parameters used as numbers: multiplied, compared, divided."""
+        self.runtime_trips: set[Atom] = set()
+        """The iteration counts of loops that run on the device."""
         self.returned: list[Value] = []
         self.complete = True
         """False where the evaluation ran out of its budget and left something out."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tritonlint.model.module import Module, Parameter
 
 
-_UNCLEAR = frozenset(("data", "call", "unknown", "typeattr", "either", "carried", "left", "trip"))
+_UNCLEAR = frozenset(("data", "call", "unknown", "typeattr", "either", "carried", "left"))
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ def _is_runtime(value: Number, trace: Trace) -> bool:
     atoms = value.poly.closure
     if any(atom.kind in _UNCLEAR for atom in atoms):
         return False
+    if any(atom.kind == "trip" for atom in atoms):
+        return any(atom in trace.runtime_trips for atom in atoms)
     return any(
         atom.kind in ("pid", "programs", "load") or (atom.kind == "param" and atom.args[0] not in static)
         for atom in atoms

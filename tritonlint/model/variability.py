@@ -145,9 +145,22 @@ def _of_count(atom: Atom, launch: Launch) -> Variation | None:
 def _of_loop_variable(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     """A loop variable varies as its bounds do; an unknown collection counts as varying."""
     bounds = atom.args[0]
-    if bounds and not any(_of_poly(bound, node, launch) for bound in bounds):
+    if bounds and all(_is_fixed(bound, launch) for bound in bounds):
         return None
     return _varies(atom, "a loop variable", Confidence.HIGH, "loop")
+
+
+def _is_fixed(bound: Poly, launch: Launch) -> bool:
+    """Whether a loop bound is a constant, an element's size, or a width that the model fixes."""
+    for atom in bound.closure:
+        if atom.kind == "dim":
+            rank = rank_of(str(atom.args[0]), launch)
+            inner = atom.args[1] == -1 or (rank is not None and rank > 1 and atom.args[1] == rank - 1)
+            if not inner and not (rank is not None and rank >= 4 and atom.args[1] == 2):
+                return False
+        elif atom.kind not in ("itemsize", "typeattr", "config", "cdiv", "floordiv", "min", "max", "rank"):
+            return False
+    return True
 
 
 def rank_of(key: str, launch: Launch) -> int | None:

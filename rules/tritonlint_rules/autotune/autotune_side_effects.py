@@ -35,7 +35,7 @@ class AutotuneSideEffects(Rule):
     import triton
     import triton.language as tl
 
-    @triton.autotune(  # expect: autotune-side-effects, autotune-in-production
+    @triton.autotune(  # expect: autotune-side-effects
         configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 1024})],
         key=["n"],
     )

@@ -29,7 +29,7 @@ class UnboundedAutotuneKey(Rule):
     import triton
     import triton.language as tl
 
-    @triton.autotune(  # expect: unbounded-autotune-key, autotune-in-production
+    @triton.autotune(  # expect: unbounded-autotune-key
         configs=[triton.Config({"BLOCK": 256}), triton.Config({"BLOCK": 1024})],
         key=["n"],
     )
