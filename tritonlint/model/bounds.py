@@ -420,6 +420,8 @@ def _step_tail(
             else:
                 sizes.append(atom.args[0])
     for size in sizes:
+        if any(atom.kind == "load" for atom in size.closure):
+            return Tail(Proof.UNKNOWN, size)  # a length in memory is not the tensor's size
         if divides(extent, size, facts) is not Proof.YES:
             if is_configured(size):
                 return Tail(Proof.UNKNOWN, size)
@@ -496,4 +498,6 @@ def _is_row_count(poly: Poly) -> bool:
 
 
 def _same_extent(divisor: Poly, extent: Poly, kernel_extent: Poly) -> bool:
-    return divisor in (extent, kernel_extent)
+    """Whether a count is of this axis' tiles; a small literal may be any number's twin."""
+    literal = kernel_extent.integer
+    return divisor in (extent, kernel_extent) and (literal is None or literal >= 16)

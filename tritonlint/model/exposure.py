@@ -56,6 +56,12 @@ class Exposure:
     hinted: bool = False
 
     @property
+    def sibling_is_same_tensor(self) -> bool:
+        """Whether the limit elsewhere is on an access of the same tensor."""
+        other = self.sibling.access if self.sibling is not None else None
+        return other is not None and self.base is not None and Atom("param", self.base) in other.address.poly.surface
+
+    @property
     def masked(self) -> bool:
         """Whether the access has a mask at all."""
         return self.access.mask is not None
@@ -97,7 +103,8 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
     base = base_of(access.address.poly, trace, launches)
     offset = offset_of(access.address.poly, base)
     axes, _ = axes_of(offset, constexprs_of(trace))
-    live = [launch for launch in launches if not _is_dead(access, launch)]
+    variants = [variant for launch in launches for variant in launch.variants]
+    live = [launch for launch in variants if not _is_dead(access, launch)]
     if launches and not live:
         return
     for axis in axes:
@@ -112,7 +119,7 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
                 sibling, launch = swapped
                 tail = Tail(Proof.YES if launch is not None else Proof.UNKNOWN)
                 yield Exposure("extent", access, axis, base, trace, tail, launch, sibling, result.guard)
-    yield from _sentinels(access, base, offset, trace)
+    yield from _sentinels(access, base, offset, trace, launches)
 
 
 def _is_dead(access: Access, launch: Launch) -> bool:
@@ -149,7 +156,10 @@ def _exposed(
     open_ends = [(launch, tail) for launch, tail in verdicts if tail.ragged is not Proof.NO]
     if not open_ends:
         return None
-    launch, tail = next(((la, t) for la, t in open_ends if t.ragged is Proof.YES), open_ends[0])
+    sure = [(la, t) for la, t in open_ends if t.ragged is Proof.YES]
+    launch, tail = sure[0] if sure else open_ends[0]
+    if sure and len(sure) < len(verdicts) and launch is not None and launch.is_pruned:
+        tail = Tail(Proof.UNKNOWN, tail.size)  # the pruner may keep only what divides
     sibling = twins[0] if twins and flag is None else None
     if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
         sibling = None
@@ -307,7 +317,9 @@ def _counts(axis: Axis, limit: Poly, used: Poly, access: Access, launch: Launch)
 
 
 # --- sentinels --------------------------------------------------------------------------------------
-def _sentinels(access: Access, base: str | None, offset: Poly, trace: Trace) -> Iterator[Exposure]:
+def _sentinels(
+    access: Access, base: str | None, offset: Poly, trace: Trace, launches: tuple[Launch, ...]
+) -> Iterator[Exposure]:
     """A loaded index that the kernel itself compares with a sentinel, used without that test."""
     indices = {atom for monomial in offset.terms for atom in monomial if atom.kind == "load"}
     if not indices or access.mask_unknown:
@@ -318,16 +330,25 @@ def _sentinels(access: Access, base: str | None, offset: Poly, trace: Trace) -> 
         if (
             atom in indices
             and atom not in held
-            and _is_sentinel_test(comparison.operator, comparison.right.poly, trace)
+            and _is_sentinel_test(comparison.operator, comparison.right.poly, launches)
         ):
             sibling = Sighting(comparison.right.poly, comparison.where, None)
             yield Exposure("sentinel", access, None, base, trace, Tail(Proof.YES), None, sibling)
             return
 
 
-def _is_sentinel_test(operator: str, other: Poly, trace: Trace) -> bool:
+def _is_sentinel_test(operator: str, other: Poly, launches: tuple[Launch, ...]) -> bool:
+    """Whether a comparison tells a negative index from a good one; a padding row is a good one."""
     number = other.constant
     if number is not None:
         return (operator in ("Eq", "NotEq") and number < 0) or (operator in ("GtE", "Lt") and number == 0)
-    atom = other.atom
-    return operator in ("Eq", "NotEq") and atom is not None and atom.kind == "param"
+    return operator in ("Eq", "NotEq") and any(_is_negative(launch.on_host(other)) for launch in launches)
+
+
+def _is_negative(value: Poly) -> bool:
+    """Whether a host value is a negative number, or an argument that is one by default."""
+    number = value.constant
+    atom = value.atom
+    if atom is not None and atom.kind == "config" and len(atom.args) > 1:
+        number = atom.args[1]
+    return isinstance(number, int) and number < 0

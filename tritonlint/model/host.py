@@ -111,7 +111,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         default = parameter.default
         if isinstance(default, ast.Constant) and isinstance(default.value, int | float):
             dtype = "int64" if isinstance(default.value, int) else "fp32"
-            return Number(Poly.of(Atom("config", name)), DType(dtype))
+            return Number(Poly.of(Atom("config", name, default.value)), DType(dtype))
+        if isinstance(default, ast.UnaryOp) and isinstance(default.operand, ast.Constant):
+            return Number(Poly.of(Atom("config", name, ast.literal_eval(default))), DType("int64"))
         if words in ("int", "float", "bool"):
             return Number(
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE

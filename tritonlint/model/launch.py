@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonlint.model.logic import Formula
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import Choice, KernelValue, Number, Tensor, Value
+from tritonlint.model.tuning import configurations
+from tritonlint.model.values import Choice, KernelValue, Number, Tensor, Tuned, Value
 
 if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module
@@ -47,6 +49,29 @@ class Launch:
     problems: tuple[str, ...] = field(default=())
 
     @cached_property
+    def variants(self) -> tuple[Launch, ...]:
+        """The launch under each configuration that its tuner may pick; itself where there is none."""
+        tuned = self.kernel.tuned
+        settings = _settings(tuned) if tuned is not None else []
+        return tuple(self._under(setting) for setting in settings) or (self,)
+
+    @property
+    def is_pruned(self) -> bool:
+        """Whether the tuner drops configurations by a function of the arguments."""
+        tuned = self.kernel.tuned
+        return tuned is not None and tuned.options.get("prune_configs_by") is not None
+
+    def _under(self, setting: Mapping[str, Argument]) -> Launch:
+        known = {Atom("param", n): a.value.poly for n, a in setting.items() if isinstance(a.value, Number)}
+
+        def settled(poly: Poly) -> Poly:
+            return poly.substitute(known.get)
+
+        arguments = {name: replace(arg, value=_settled(arg.value, settled)) for name, arg in self.arguments.items()}
+        grid = tuple(settled(poly) for poly in self.grid) if self.grid is not None else None
+        return replace(self, arguments={**arguments, **setting}, grid=grid)
+
+    @cached_property
     def values(self) -> dict[Atom, Poly]:
         """Kernel parameters that are numbers on the host, as a substitution."""
         found: dict[Atom, Poly] = {}
@@ -75,3 +100,24 @@ class Launch:
             tensors = [option for option in value.options if isinstance(option, Tensor)]
             value = tensors[0] if len(tensors) == 1 else None
         return value if isinstance(value, Tensor) else None
+
+
+MAX_VARIANTS = 16
+
+
+def _settings(tuned: Tuned) -> list[dict[str, Argument]]:
+    """The distinct values that configurations give to meta-parameters, the first few of them."""
+    found: dict[object, dict[str, Argument]] = {}
+    for config in configurations(tuned).items:
+        numbers = {name: value for name, value in config.kwargs.items if isinstance(value, Number)}
+        key = tuple(sorted((name, value.poly.constant) for name, value in numbers.items() if value.poly.constant is not None))
+        found.setdefault(key, {name: Argument(value, config.node) for name, value in numbers.items()})
+    return list(found.values())[:MAX_VARIANTS]
+
+
+def _settled(value: Value, change: Callable[[Poly], Poly]) -> Value:
+    """A number with meta-parameters replaced, also inside conditions."""
+    if not isinstance(value, Number):
+        return value
+    formula = value.formula.map(change) if value.formula is not None else None
+    return replace(value, poly=change(value.poly), formula=formula)

@@ -15,9 +15,15 @@ _VERBS = {"load": "reads", "store": "writes"}
 
 def confidence_of(exposure: Exposure) -> Confidence:
     """HIGH with a launch or a twin's mask at hand, MEDIUM for a stepped index, LOW for a bare width."""
-    if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES or exposure.sibling is not None:
-        return Confidence.MEDIUM if exposure.kind == "extent" else Confidence.HIGH
+    if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES:
+        return Confidence.HIGH
+    if exposure.kind == "extent":
+        return Confidence.MEDIUM
     axis = exposure.axis
+    if exposure.sibling is not None and axis is not None:
+        if axis.steps or exposure.sibling_is_same_tensor:
+            return Confidence.HIGH
+        return Confidence.LOW if exposure.launch is not None else Confidence.MEDIUM
     if axis is None or not axis.steps:
         return Confidence.LOW
     if exposure.kind == "index":
@@ -39,19 +45,37 @@ def _is_row_stride(exposure: Exposure) -> bool:
 
 
 def index_of(exposure: Exposure) -> str:
-    """The unbounded index in a few words."""
+    """The unbounded index in a few words: its formula if that is short, else the author's own."""
     assert exposure.axis is not None
     text = str(exposure.axis.index)
-    return text if len(text) <= 60 else f"... + {Poly.of(exposure.axis.arange)}"
+    if len(text) <= LONGEST:
+        return text
+    where = exposure.access.where
+    written = place_of(where).text.split("(", 1)[-1].split(",")[0].rstrip(")")
+    return written if len(written) <= LONGEST else f"... + {Poly.of(exposure.axis.arange)}"
+
+
+LONGEST = 48
+"""Formulas longer than this are not read: the author's words, or none, take their place."""
 
 
 def limit_of(exposure: Exposure) -> str:
-    """The size the index should stay below, as far as it is known."""
+    """The size the index should stay below, in the kernel's words where it has some."""
     if exposure.sibling is not None:
-        return f"`{exposure.sibling.limit}`"
-    if exposure.tail.size is not None:
-        return f"`{exposure.tail.size}`"
-    return "the tensor's size"
+        return _quoted(exposure.sibling.limit)
+    size = exposure.tail.size
+    if size is None:
+        return "the tensor's size"
+    if exposure.launch is not None:
+        for atom, value in exposure.launch.values.items():
+            if value == size and atom.args[0] in {p.name for p in exposure.trace.root.parameters}:
+                return f"`{atom.args[0]}`"
+    return _quoted(size)
+
+
+def _quoted(size: Poly) -> str:
+    text = str(size)
+    return f"`{text}`" if len(text) <= LONGEST and "..." not in text else "the tensor's size"
 
 
 def verb_of(exposure: Exposure) -> str:
@@ -59,25 +83,32 @@ def verb_of(exposure: Exposure) -> str:
     return _VERBS.get(exposure.access.kind, "updates")
 
 
-def place_of(kernel: Kernel, where: Where) -> Place:
+def place_of(where: Where) -> Place:
     """The place of a record, in whichever file it stands."""
     return Place(where.function.module.source, where.node, where.function.name)
 
 
-def related_of(kernel: Kernel, exposure: Exposure) -> Iterator[Related]:
+def related_of(exposure: Exposure) -> Iterator[Related]:
     """The places that show it: the twin's mask, the launch, the callers."""
-    if exposure.sibling is not None:
-        yield place_of(kernel, exposure.sibling.where).note(
-            f"the same index is kept below `{exposure.sibling.limit}` here"
-        )
+    if exposure.sibling is not None and exposure.kind == "sentinel":
+        limit = exposure.sibling.limit
+        yield place_of(exposure.sibling.where).note(f"the loaded index is compared with `{limit}` here")
+    elif exposure.sibling is not None:
+        yield place_of(exposure.sibling.where).note(f"the same index is kept below {limit_of(exposure)} here")
     launch = exposure.launch
     if launch is not None:
-        size = f", {exposure.tail.size} rounded up to whole tiles" if exposure.tail.size is not None else ""
-        yield Place(launch.module.source, launch.node, None).note(f"launched here{size}")
+        yield Place(launch.module.source, launch.node).note(f"launched here{_how(exposure)}")
     for call in exposure.access.where.calls:
-        yield Place(call.caller.module.source, call.node, call.caller.name).note(
-            f"called here by `{call.caller.name}`"
-        )
+        place = Place(call.caller.module.source, call.node, call.caller.name)
+        yield place.note(f"called here by `{call.caller.name}`")
+
+
+def _how(exposure: Exposure) -> str:
+    """What the launch shows of the size."""
+    size, axis = exposure.tail.size, exposure.axis
+    if size is None or axis is None or exposure.launch is None or "..." in str(size):
+        return ""
+    return f" with {size}, which nothing makes a multiple of {exposure.launch.on_host(axis.extent)}"
 
 
 def strongest(found: list[Exposure]) -> Exposure:

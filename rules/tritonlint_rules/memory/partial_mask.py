@@ -80,10 +80,10 @@ class PartialMask(Rule):
         for found in by_access.values():
             exposure = strongest(found)
             yield self.finding(
-                place_of(kernel, exposure.access.where),
+                place_of(exposure.access.where),
                 _message(exposure),
                 confidence=confidence_of(exposure),
-                related=related_of(kernel, exposure),
+                related=related_of(exposure),
             )
 
 
@@ -91,7 +91,9 @@ def _message(exposure: Exposure) -> str:
     call = f"the mask of `tl.{exposure.access.kind}`" if exposure.masked else f"`tl.{exposure.access.kind}`"
     if exposure.kind == "sentinel":
         assert exposure.sibling is not None
-        return f"{call} does not exclude `{exposure.sibling.limit}`, which the kernel tests for elsewhere, from the loaded index"
+        limit = exposure.sibling.limit
+        what = "negative values" if limit.constant == 0 else f"`{limit}`"
+        return f"{call} lets {what} through as an index, which the kernel tests for elsewhere"
     assert exposure.axis is not None
     if exposure.kind == "index":
         return f"{call} bounds an index within the tile, but the address moves by whole tiles: `{index_of(exposure)}`"

@@ -81,11 +81,11 @@ class UncheckedBlockPointer(Rule):
                 )
             ]
             if best.sibling is not None:
-                related.append(place_of(kernel, best.sibling.where).note("checked here"))
+                related.append(place_of(best.sibling.where).note("checked here"))
             if best.launch is not None:
                 related.append(Place(best.launch.module.source, best.launch.node).note("launched here"))
             yield self.finding(
-                place_of(kernel, where), message, confidence=_confidence(best), related=related
+                place_of(where), message, confidence=_confidence(best), related=related
             )
 
 

@@ -74,9 +74,9 @@ class UnmaskedAccess(Rule):
             if not exposure.masked and exposure.kind == "open":
                 by_access[id(exposure.access.where.node)].append(exposure)
         for found in by_access.values():
-            yield self._finding(kernel, strongest(found))
+            yield self._finding(strongest(found))
 
-    def _finding(self, kernel: Kernel, exposure: Exposure) -> Finding:
+    def _finding(self, exposure: Exposure) -> Finding:
         assert exposure.axis is not None
         if exposure.flag is not None:
             message = f"`tl.{exposure.access.kind}` is unmasked where the launch does not make {limit_of(exposure)} whole tiles of `{exposure.axis.extent}`"
@@ -86,8 +86,8 @@ class UnmaskedAccess(Rule):
                 f"nothing keeps it below {limit_of(exposure)}"
             )
         return self.finding(
-            place_of(kernel, exposure.access.where),
+            place_of(exposure.access.where),
             message,
             confidence=confidence_of(exposure),
-            related=related_of(kernel, exposure),
+            related=related_of(exposure),
         )
