@@ -80,6 +80,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.function = function
         self.depth = depth
         self.launches: list[Launch] = []
+        self.inlined: list[Launch] = []
+        """Launches in functions that were called here, with this caller's arguments and facts."""
         self.tunings: list[tuple[Tuned, FunctionInfo | None]] = []
         self.tuned_kernels: dict[int, KernelValue] = {}
         """Kernels by the node of the tuner they were given to."""
@@ -507,6 +509,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.path_key = (*self.path_key, node.lineno, node.col_offset)
         inner.ranks = self.ranks
         inner.spent = self.spent
+        inner.recording = self.recording
+        inner.conditions = list(self.conditions)
         names = list(info.parameters)
         values = ([callee.bound] if callee.bound is not None else []) + args
         for parameter in names:
@@ -522,13 +526,14 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.run(info.node.body)
         self.spent = inner.spent
         self._learn_from(inner)
+        self.inlined += [*inner.launches, *inner.inlined]
         return inner.result(self.site(node))
 
     def _learn_from(self, inner: HostEvaluator) -> None:
         """Keep what a call made sure of: conditions that hold on every way out of it."""
         exits = inner.exits or [tuple(inner.conditions)]
         common = [formula for formula in exits[0] if all(formula in other for other in exits[1:])]
-        self.conditions += common[:8]
+        self.conditions += [formula for formula in common if formula not in self.conditions][:8]
 
     def _costs_too_much(self, info: FunctionInfo) -> bool:
         size = (info.node.end_lineno or 0) - info.node.lineno
@@ -621,7 +626,7 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _launch(
         self, node: ast.Call, launcher: Launcher, args: list[Value], keywords: Arguments, complete: bool
     ) -> Value:
-        if not self.recording or self.depth:
+        if not self.recording:
             return NONE
         for kernel in launcher.kernels:
             self._record_launch(

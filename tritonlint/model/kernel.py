@@ -124,13 +124,50 @@ class Kernel:
 
 
 def launches_of(info: FunctionInfo) -> tuple[Launch, ...]:
-    """Every launch of a jit function in its project, its own file first."""
+    """Every launch of a jit function in its project, its own file first.
+
+    A launch in a private function is seen through that function's callers, whose arguments and facts
+    it then has; a public function may be called from anywhere and is taken as it stands.
+    """
     found: dict[int, Launch] = {}
     for module in modules_knowing(info):
         for launch in module.launches:
             if launch.kernel.info is info:
-                found[id(launch)] = launch
+                for seen in _through_callers(launch) or (launch,):
+                    found[id(seen)] = seen
     return tuple(found.values())
+
+
+def _through_callers(launch: Launch) -> tuple[Launch, ...]:
+    """A launch as each caller of its private function makes it; empty where that cannot be told."""
+    function = launch.function
+    if function is None or not function.name.startswith("_") or function.name.startswith("__"):
+        return ()
+    project = launch.module.project
+    cache: dict[FunctionInfo, tuple[Launch, ...]] = project.__dict__.setdefault("_inlined", {})
+    if function not in cache:
+        cache[function] = ()  # a cycle of callers sees nothing
+        found: list[Launch] = []
+        for caller in _host_callers(function):
+            inlined = [la for la in caller.module.host(caller).inlined if la.function is function]
+            if not inlined:
+                found = []
+                break
+            found += inlined
+        cache[function] = tuple(found)
+    return tuple(la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info)
+
+
+def _host_callers(function: FunctionInfo) -> list[FunctionInfo]:
+    """Host functions that call a function by a name that resolves to it."""
+    project = function.module.project
+    found = []
+    for module in [function.module, *project.modules_mentioning(function.name, function.module)]:
+        kernels = {value.info for value in module.kernel_values}
+        for other in module.functions:
+            if other is not function and other not in kernels and function.name in called_names(other, project):
+                found.append(other)
+    return found
 
 
 def modules_knowing(info: FunctionInfo) -> list[Module]:
