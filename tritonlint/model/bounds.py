@@ -333,9 +333,9 @@ def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting
                 if limit is not None:
                     found.append(Sighting(limit, access.where, access))
     for assignment in trace.assignments:
-        formula = getattr(assignment.value, "formula", None)
-        if isinstance(formula, Formula):
-            for part in formula.conjuncts():
+        condition = getattr(assignment.value, "formula", None)
+        if isinstance(condition, Formula):
+            for part in condition.conjuncts():
                 limit = _limit_along(axis, part)
                 if limit is not None:
                     found.append(Sighting(limit, assignment.where, None))

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from tritonlint.model.module import Module
 
 _FOLDERS = frozenset(
-    "test tests testing benchmark benchmarks bench benches example examples tutorial tutorials script scripts "
+    "test tests testing benchmark benchmarks bench "
+    "benches example examples tutorial tutorials script scripts "
     "demo demos tool tools docs experiments perf profiling playground notebooks".split()
 )
 _FILE = re.compile(

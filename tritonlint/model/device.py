@@ -72,18 +72,30 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo
 
 MAX_INLINE_DEPTH = 12
-_PER_CALL = ("scope", "function", "calls", "returned", "return_grounds", "definitions", "path_key", "statement")
+_PER_CALL = (
+    "scope",
+    "function",
+    "calls",
+    "returned",
+    "return_grounds",
+    "definitions",
+    "path_key",
+    "statement",
+)
 """What a call of a helper replaces while it runs."""
 TRITON_LANGUAGE = "triton.language."
 _LANGUAGES = (TRITON_LANGUAGE, "triton.experimental.gluon.language.")
 _ELEMENTWISE = frozenset(
-    "exp exp2 log log2 log10 log1p expm1 sin cos tan tanh sqrt sqrt_rn rsqrt sigmoid abs erf erfinv floor ceil fma "
-    "div_rn fdiv umulhi clamp softmax fast_expf fast_dividef rint round trunc pow acos asin atan atan2 sinh cosh "
+    "exp exp2 log log2 log10 log1p expm1 sin cos tan "
+    "tanh sqrt sqrt_rn rsqrt sigmoid abs erf erfinv floor ceil fma "
+    "div_rn fdiv umulhi clamp softmax fast_expf fast_dividef rint "
+    "round trunc pow acos asin atan atan2 sinh cosh "
     "isnan isinf isfinited finitef fmod fabs relu silu gelu math".split()
 )
 _WIDE_ONLY = frozenset("exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt sigmoid softmax erf tanh".split())
 _IDENTITY = frozenset(
-    "multiple_of max_contiguous max_constancy debug_barrier assume_aligned convert_layout set_auto_layout".split()
+    "multiple_of max_contiguous max_constancy "
+    "debug_barrier assume_aligned convert_layout set_auto_layout".split()
 )
 _REDUCTIONS = frozenset("sum max min xor_sum reduce argmax argmin reduce_or any all".split())
 _SCANS = frozenset("cumsum cumprod associative_scan".split())
@@ -95,7 +107,8 @@ _METHODS = (
     | _SCANS
     | _ELEMENTWISE
     | frozenset(
-        "reshape view trans permute expand_dims broadcast_to ravel split cast flip sort gather cdiv histogram".split()
+        "reshape view trans permute expand_dims broadcast_to ravel "
+        "split cast flip sort gather cdiv histogram".split()
     )
 )
 Arguments = dict[str, Value]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import launches_of
+from tritonlint.model.logic import Formula
 from tritonlint.model.records import Access, BlockAccess, DescriptorAccess, Trace
-from tritonlint.model.symbolic import Atom
+from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.tuning import configurations
 from tritonlint.model.values import Number, Tuned
 
@@ -48,7 +49,8 @@ def effects_of(trace: Trace) -> dict[str, Effects]:
             effects.writes.append(access)
         elif access.kind in ("atomic_add", "atomic_xor"):
             effects.updates.append(access)
-    for block in (*trace.block_accesses, *trace.descriptor_accesses):
+    blocks: list[BlockAccess | DescriptorAccess] = [*trace.block_accesses, *trace.descriptor_accesses]
+    for block in blocks:
         address = block.pointer.base if isinstance(block, BlockAccess) else block.base
         name = base_of(address, trace, launches)
         if name is not None:
@@ -109,6 +111,10 @@ def is_idle(update: Access, tuned: Tuned) -> bool:
         for config in configurations(tuned).items
     ]
     return bool(settings) and all(
-        any(condition.map(lambda poly, known=known: poly.substitute(known.get)).known is False for condition in update.conditions)
-        for known in settings
+        any(_under(condition, known).known is False for condition in update.conditions) for known in settings
     )
+
+
+def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:
+    """A condition with the parameters of one configuration put in."""
+    return condition.map(lambda poly: poly.substitute(known.get))

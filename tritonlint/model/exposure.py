@@ -59,7 +59,11 @@ class Exposure:
     def sibling_is_same_tensor(self) -> bool:
         """Whether the limit elsewhere is on an access of the same tensor."""
         other = self.sibling.access if self.sibling is not None else None
-        return other is not None and self.base is not None and Atom("param", self.base) in other.address.poly.surface
+        return (
+            other is not None
+            and self.base is not None
+            and Atom("param", self.base) in other.address.poly.surface
+        )
 
     @property
     def masked(self) -> bool:
@@ -144,10 +148,10 @@ def _exposed(
         else None
     )
     verdicts: list[tuple[Launch | None, Tail]] = []
-    for launch in launches:
-        if flag is not None and _may_excuse(launch.formula_on_host(flag)):
+    for each in launches:
+        if flag is not None and _may_excuse(each.formula_on_host(flag)):
             continue
-        verdicts.append((launch, _tail_at(axis, access, base, trace, launch)))
+        verdicts.append((each, _tail_at(axis, access, base, trace, each)))
     if not launches and flag is None:
         facts = (*trace.facts, *conditions_of(access))
         verdicts.append(
@@ -242,11 +246,13 @@ _SIZES = frozenset(
 
 def _flags(access: Access) -> list[Formula]:
     """Enclosing conditions on the kernel's parameters alone: `if EVEN_K`, `if n % BLOCK == 0`."""
-    found = []
+    found: list[Formula] = []
     for condition in access.conditions:
-        for part in condition.conjuncts():
-            if part.closure and not any(atom.kind in _DYNAMIC for atom in part.closure):
-                found.append(part)
+        found.extend(
+            part
+            for part in condition.conjuncts()
+            if part.closure and not any(atom.kind in _DYNAMIC for atom in part.closure)
+        )
     return found
 
 

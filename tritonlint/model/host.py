@@ -58,8 +58,10 @@ if TYPE_CHECKING:
 MAX_ITEMS = 2048
 MAX_DEPTH = 5
 _OPTIONS = frozenset(
-    "num_warps num_stages num_ctas maxnreg enable_fp_fusion extern_libs debug launch_cooperative_grid launch_pdl waves_per_eu "
-    "matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm grid warmup stream device num_buffers_warp_spec "
+    "num_warps num_stages num_ctas maxnreg enable_fp_fusion "
+    "extern_libs debug launch_cooperative_grid launch_pdl waves_per_eu "
+    "matrix_instr_nonkdim kpack schedule_hint allow_flush_denorm "
+    "grid warmup stream device num_buffers_warp_spec "
     "num_consumer_groups reg_dec_producer reg_inc_consumer cluster_dims ptx_options ir_override".split()
 )
 _JITS = {
@@ -354,7 +356,11 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _unknown_item(self, source: Value, site: object) -> Value:
         if isinstance(source, Sequence) and source.items:
             first = source.items[0]
-            if isinstance(first, Number) and first.poly.atom is not None and first.poly.atom.kind == "loopvar":
+            if (
+                isinstance(first, Number)
+                and first.poly.atom is not None
+                and first.poly.atom.kind == "loopvar"
+            ):
                 return first
             if isinstance(first, Number) and not source.exact:
                 return Number(Poly.of(Atom("loopvar", (), site)), first.dtype, deps=deps_of(source))

@@ -155,18 +155,24 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
                 break
             found += inlined
         cache[function] = tuple(found)
-    return tuple(la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info)
+    return tuple(
+        la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info
+    )
 
 
 def _host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Host functions that call a function by a name that resolves to it."""
     project = function.module.project
-    found = []
+    found: list[FunctionInfo] = []
     for module in [function.module, *project.modules_mentioning(function.name, function.module)]:
         kernels = {value.info for value in module.kernel_values}
-        for other in module.functions:
-            if other is not function and other not in kernels and function.name in called_names(other, project):
-                found.append(other)
+        found.extend(
+            other
+            for other in module.functions
+            if other is not function
+            and other not in kernels
+            and function.name in called_names(other, project)
+        )
     return found
 
 
@@ -208,15 +214,15 @@ def _is_launched(info: FunctionInfo) -> bool:
 def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
     """Jit functions that call `info` by a name that resolves to it."""
     project = info.module.project
-    found = []
+    found: list[FunctionInfo] = []
     for module in [info.module, *project.modules_mentioning(info.name, info.module)]:
-        for value in module.kernel_values:
-            if (
-                value.info is not info
-                and info.name in called_names(value.info, project)
-                and _resolves(value.info, info)
-            ):
-                found.append(value.info)
+        found.extend(
+            value.info
+            for value in module.kernel_values
+            if value.info is not info
+            and info.name in called_names(value.info, project)
+            and _resolves(value.info, info)
+        )
     return found
 
 

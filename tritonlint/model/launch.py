@@ -67,7 +67,9 @@ class Launch:
         def settled(poly: Poly) -> Poly:
             return poly.substitute(known.get)
 
-        arguments = {name: replace(arg, value=_settled(arg.value, settled)) for name, arg in self.arguments.items()}
+        arguments = {
+            name: replace(arg, value=_settled(arg.value, settled)) for name, arg in self.arguments.items()
+        }
         grid = tuple(settled(poly) for poly in self.grid) if self.grid is not None else None
         return replace(self, arguments={**arguments, **setting}, grid=grid)
 
@@ -110,7 +112,13 @@ def _settings(tuned: Tuned) -> list[dict[str, Argument]]:
     found: dict[object, dict[str, Argument]] = {}
     for config in configurations(tuned).items:
         numbers = {name: value for name, value in config.kwargs.items if isinstance(value, Number)}
-        key = tuple(sorted((name, value.poly.constant) for name, value in numbers.items() if value.poly.constant is not None))
+        key = tuple(
+            sorted(
+                (name, value.poly.constant)
+                for name, value in numbers.items()
+                if value.poly.constant is not None
+            )
+        )
         found.setdefault(key, {name: Argument(value, config.node) for name, value in numbers.items()})
     return list(found.values())[:MAX_VARIANTS]
 

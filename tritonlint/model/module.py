@@ -349,7 +349,8 @@ class Module:
 _CONVENTIONS = {"triton": "triton", "tl": "triton.language", "gl": "triton.experimental.gluon.language"}
 _STAR: dict[str, frozenset[str]] = {
     "triton.language": frozenset(
-        "load store arange program_id constexpr zeros dot float32 float16 int32 int64 cdiv sum max where".split()
+        "load store arange program_id constexpr zeros dot "
+        "float32 float16 int32 int64 cdiv sum max where".split()
     ),
     "triton": frozenset("jit autotune Config cdiv heuristics next_power_of_2".split()),
 }

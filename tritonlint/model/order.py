@@ -238,9 +238,9 @@ def _other_splits(gemm: Gemm, linear: Poly, known: set[Atom]) -> bool:
     for assignment in gemm.trace.assignments:
         if isinstance(assignment.value, Number):
             for atom in assignment.value.poly.closure:
-                if atom.kind in ("floordiv", "mod") and atom not in known and linear.closure & atom.closure:
-                    if atom.args[0] == linear:
-                        return True
+                is_split = atom.kind in ("floordiv", "mod") and atom.args[0] == linear
+                if is_split and atom not in known:
+                    return True
     return False
 
 
@@ -248,9 +248,9 @@ def is_swizzled_across(gemm: Gemm) -> bool:
     """`tl.swizzle2d(program_id(0), program_id(1), ...)`: grouped along the axis that runs slowest."""
     for index in (gemm.rows, gemm.columns):
         atom = index.atom
-        if atom is not None and atom.kind.startswith("swizzle") and len(atom.args) >= 2:
-            if atom.args[0] == Poly.of(Atom("pid", 0)) and atom.args[1] == Poly.of(Atom("pid", 1)):
-                return True
+        ids = (Poly.of(Atom("pid", 0)), Poly.of(Atom("pid", 1)))
+        if atom is not None and atom.kind.startswith("swizzle") and atom.args[:2] == ids:
+            return True
     return False
 
 
@@ -263,7 +263,9 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
     }
     for parameter in kernel.parameters:
         if parameter.is_constexpr and parameter.name not in read and "group" in parameter.name.lower():
-            given = [la.arguments[parameter.name].value for la in kernel.launches if parameter.name in la.arguments]
+            given = [
+                la.arguments[parameter.name].value for la in kernel.launches if parameter.name in la.arguments
+            ]
             if all(isinstance(value, Number) and value.poly.integer is not None for value in given):
                 return parameter.name
     return None

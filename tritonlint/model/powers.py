@@ -80,7 +80,10 @@ def origin_of(value: Poly, sizes: frozenset[Atom] = frozenset()) -> Origin:
     if atom is not None and atom.kind in ("min", "max", "either"):
         rest = [item for item in atom.args[0] if power_of_2(item) is not Proof.YES]
         origins = {origin_of(item, sizes) for item in rest}
-        if any(item.atom is not None and item.atom.kind == "hostparam" and item.atom not in sizes for item in rest):
+        if any(
+            item.atom is not None and item.atom.kind == "hostparam" and item.atom not in sizes
+            for item in rest
+        ):
             return Origin.UNKNOWN  # the caller may well have chosen a power
         if Origin.UNKNOWN in origins or not origins:
             return Origin.UNKNOWN

@@ -164,7 +164,9 @@ def _may_be_float(value: Number, trace: Trace) -> bool:
 
 
 def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
-    summed = {id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half}
+    summed = {
+        id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half
+    }
     for dot in trace.dots:
         if not kernel.mine(dot.where):
             continue

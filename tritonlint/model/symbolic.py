@@ -10,9 +10,9 @@ Values are taken as mathematical integers: overflow is a matter for its own rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union
+from typing import Any
 
-Number = Union[int, float]
+Number = int | float
 Monomial = tuple["Atom", ...]
 
 MAX_TERMS = 32

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from tritonlint.model.module import Module
 
 _SAME = frozenset(
-    "contiguous clone detach cuda cpu requires_grad_ mul_ add_ sub_ div_ copy_ zero_ fill_ relu abs neg pin_memory "
+    "contiguous clone detach cuda cpu requires_grad_ mul_ add_ "
+    "sub_ div_ copy_ zero_ fill_ relu abs neg pin_memory "
     "float half bfloat16 double int long bool type to sigmoid exp sqrt masked_fill clamp byte".split()
 )
 _CASTS = {

@@ -54,7 +54,9 @@ class Tuning:
     def cached(self) -> bool:
         """Whether results are, or may be, kept on disk."""
         value = option(self.tuned, "cache_results")
-        return value is not None and not (isinstance(value, Number) and value.formula is not None and value.formula.known is False)
+        return value is not None and not (
+            isinstance(value, Number) and value.formula is not None and value.formula.known is False
+        )
 
     @property
     def rebuilt(self) -> bool:
@@ -87,7 +89,9 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
         for tuned, owner in host.tunings:
             if owner is function and id(tuned.node) not in seen and id(tuned.node) in calls:
                 seen.add(id(tuned.node))
-                yield Tuning(tuned, tuned.node, host.tuned_kernels.get(id(tuned.node)), function, _is_gated(tuned))
+                yield Tuning(
+                    tuned, tuned.node, host.tuned_kernels.get(id(tuned.node)), function, _is_gated(tuned)
+                )
 
 
 def _names_tuner(node: ast.AST) -> bool:
@@ -117,7 +121,12 @@ def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
         return True
     if function.name.startswith(("__init__", "_init")):
         return True
-    shared = {n for inner in ast.walk(function.node) if isinstance(inner, ast.Global | ast.Nonlocal) for n in inner.names}
+    shared = {
+        n
+        for inner in ast.walk(function.node)
+        if isinstance(inner, ast.Global | ast.Nonlocal)
+        for n in inner.names
+    }
     kept: set[str] = set()
     for statement in ast.walk(function.node):
         if isinstance(statement, ast.Assign) and _holds(statement.value, node):

@@ -24,7 +24,9 @@ _VARYING = re.compile(
     r"(num|n|nr|total|valid)_?(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks))(_[qkv])?(_|$)",
     re.IGNORECASE,
 )
-_FIXED = re.compile(r"block|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_", re.IGNORECASE)
+_FIXED = re.compile(
+    r"block|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_", re.IGNORECASE
+)
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _WEIGHT = re.compile(
     r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
@@ -139,7 +141,9 @@ def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     if re.search(r"\[\d+\]$", key) or _WEIGHT.search(key) or _is_width(atom, launch):
         return None
     sure = _counts_programs(atom, launch)
-    return _varies(atom, f"the number of elements of `{_short(key)}`", Confidence.HIGH if sure else Confidence.MEDIUM)
+    return _varies(
+        atom, f"the number of elements of `{_short(key)}`", Confidence.HIGH if sure else Confidence.MEDIUM
+    )
 
 
 def _of_loop_variable(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -202,7 +206,9 @@ def _counts_programs(atom: Atom, launch: Launch) -> bool:
 def _is_tiled(atom: Atom, launch: Launch) -> bool:
     """Whether the grid cuts a size into tiles: an axis of data, however it is called."""
     return any(
-        inner.kind == "cdiv" and atom in inner.args[0].closure for poly in launch.grid or () for inner in poly.closure
+        inner.kind == "cdiv" and atom in inner.args[0].closure
+        for poly in launch.grid or ()
+        for inner in poly.closure
     )
 
 
@@ -218,7 +224,11 @@ def _is_width(atom: Atom, launch: Launch) -> bool:
         for part in fact.conjuncts():
             if part.kind == "eq" and atom in part.poly.surface and len(part.poly.terms) == 2:
                 other = next((a for a in part.poly.surface if a != atom), None)
-                if other is not None and other.kind == "dim" and (other.args[1] == -1 or _WEIGHT.search(str(other.args[0]))):
+                if (
+                    other is not None
+                    and other.kind == "dim"
+                    and (other.args[1] == -1 or _WEIGHT.search(str(other.args[0])))
+                ):
                     return True
     return False
 
@@ -239,7 +249,10 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         found = _of_dim(Atom("dim", key, inner), ast.Pass(), launch)
         if found is not None:
             return Variation(
-                f"a stride of `{_short(key)}` that spans {found.reason}", frozenset((atom,)), Confidence.MEDIUM, "stride"
+                f"a stride of `{_short(key)}` that spans {found.reason}",
+                frozenset((atom,)),
+                Confidence.MEDIUM,
+                "stride",
             )
     return None
 
@@ -250,9 +263,9 @@ def _mirrors_varying(launch: Launch) -> bool:
         value = argument.value
         if isinstance(value, Number):
             for atom in value.poly.surface:
-                if atom.kind == "stride" and rank_of(str(atom.args[0]), launch) is not None:
-                    if _of_stride(atom, argument.node, launch) is not None:
-                        return True
+                is_placed = atom.kind == "stride" and rank_of(str(atom.args[0]), launch) is not None
+                if is_placed and _of_stride(atom, argument.node, launch) is not None:
+                    return True
     return False
 
 

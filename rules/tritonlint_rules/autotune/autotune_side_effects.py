@@ -92,7 +92,11 @@ class AutotuneSideEffects(Rule):
 
     def _causes(self, module: Module, info: FunctionInfo, tuning: Tuning) -> Iterator[Cause]:
         effects = effects_of(module.project.trace(info))
-        told = {name for key in ("restore_value", "reset_to_zero") for name in names_in(option(tuning.tuned, key)) or ()}
+        told = {
+            name
+            for key in ("restore_value", "reset_to_zero")
+            for name in names_in(option(tuning.tuned, key)) or ()
+        }
         for name, effect in effects.items():
             if name in told:
                 continue
@@ -102,13 +106,20 @@ class AutotuneSideEffects(Rule):
                 note = _place(updates[0]).note(f"`{name}` is updated here")
                 yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note])
             elif pair is not None:
-                notes = [_place(pair[0]).note(f"`{name}` is read here"), _place(pair[1]).note("and written here")]
+                notes = [
+                    _place(pair[0]).note(f"`{name}` is read here"),
+                    _place(pair[1]).note("and written here"),
+                ]
                 yield Cause(f"overwrites `{name}`, which it reads", (name,), notes)
         for launch in tuning.launches:
             names = aliases(launch, effects)
             if names is not None and not set(names) & told:
-                note = Place(launch.module.source, launch.node).note("the same tensor is read and written here")
-                yield Cause(f"is launched with one tensor as `{names[0]}` and `{names[1]}`", names[1:], [note])
+                note = Place(launch.module.source, launch.node).note(
+                    "the same tensor is read and written here"
+                )
+                yield Cause(
+                    f"is launched with one tensor as `{names[0]}` and `{names[1]}`", names[1:], [note]
+                )
                 return
 
 

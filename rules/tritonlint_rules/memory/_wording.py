@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Related
-from tritonlint.model import Kernel, Place, Proof
+from tritonlint.model import Place, Proof
 from tritonlint.model.exposure import Exposure, constexprs_of
 from tritonlint.model.records import Where
 from tritonlint.model.symbolic import Poly

@@ -84,9 +84,7 @@ class UncheckedBlockPointer(Rule):
                 related.append(place_of(best.sibling.where).note("checked here"))
             if best.launch is not None:
                 related.append(Place(best.launch.module.source, best.launch.node).note("launched here"))
-            yield self.finding(
-                place_of(where), message, confidence=_confidence(best), related=related
-            )
+            yield self.finding(place_of(where), message, confidence=_confidence(best), related=related)
 
 
 def _confidence(item: UncheckedAxis) -> Confidence:
