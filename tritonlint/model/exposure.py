@@ -190,7 +190,7 @@ def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
     if extent.constant is not None:
         return Tail(Proof.NO)
     size = _rounded_size(extent)
-    if size is not None and are_equal(extent, size, facts):
+    if size is not None and (are_equal(extent, size, facts) or _is_stated_exact(extent, facts)):
         return Tail(Proof.NO, size)
     if size is not None:
         values = possible_values(size, facts)
@@ -202,13 +202,36 @@ def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
     return Tail(Proof.UNKNOWN)
 
 
+def _is_stated_exact(extent: Poly, facts: tuple[Formula, ...]) -> bool:
+    """Whether a check says that rounding up changed nothing: `BLOCK_D == head_dim // 2`."""
+    for fact in facts:
+        for part in fact.conjuncts():
+            if part.kind == "eq" and extent.atom in part.poly.surface:
+                other = (
+                    part.poly - extent if part.poly.coefficient(extent.atom) == ONE else part.poly + extent
+                )
+                if not any(atom.kind == "pow2ceil" for atom in other.closure):
+                    return True
+    return False
+
+
 def _rounded_size(extent: Poly) -> Poly | None:
     """The width that was rounded up to a power of two, perhaps with a floor."""
     atom = extent.atom
     if atom is not None and atom.kind == "max":
         inner = [item.atom for item in atom.args[0] if item.constant is None]
         atom = inner[0] if len(inner) == 1 else None
-    return atom.args[0] if atom is not None and atom.kind == "pow2ceil" else None
+    return _above_zero(atom.args[0]) if atom is not None and atom.kind == "pow2ceil" else None
+
+
+def _above_zero(size: Poly) -> Poly:
+    """`max(size, 1)` is the size: no launch is about an empty tensor."""
+    atom = size.atom
+    if atom is not None and atom.kind == "max":
+        sizes = [item for item in atom.args[0] if item.constant is None]
+        if len(sizes) == 1 and all(item.constant in (None, 0, 1) for item in atom.args[0]):
+            return sizes[0]
+    return size
 
 
 def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:

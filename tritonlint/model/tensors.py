@@ -88,7 +88,8 @@ class TensorMethods(Evaluator):
         if name == "dtype":
             return TypeValue(value.dtype if value.dtype.is_known else element_of(value.key))
         if name in ("T", "mT"):
-            return self._permuted(value, swap=True)
+            axes = [-1, -2] if name == "mT" else []
+            return self._permuted(value, "t" if name == "T" else "transpose", axes, "T")
         if name == "ndim":
             rank = self._rank(value)
             return integer(rank) if rank else Number(Poly.of(Atom("rank", value.shape_key)))
@@ -186,7 +187,10 @@ class TensorMethods(Evaluator):
         if name in ("view", "reshape"):
             return self._viewed(node, value, args)
         if name in ("t", "transpose", "permute"):
-            return self._permuted(value, swap=name == "t" or self._swaps_two(value, args), node=node)
+            axes = [
+                arg.poly.integer for arg in args if isinstance(arg, Number) and arg.poly.integer is not None
+            ]
+            return self._permuted(value, name, axes, node.lineno)
         if name in _NEW:
             return fresh_tensor(self, node, args, keywords, value.dtype)
         if name in ("max", "min", "amax", "sum") and not args:
@@ -313,24 +317,35 @@ class TensorMethods(Evaluator):
             contiguous=value.contiguous,
         )
 
-    def _swaps_two(self, value: Tensor, args: list[Value]) -> bool:
-        """Whether `transpose(a, b)` swaps the two axes of a matrix."""
-        axes = [arg.poly.integer if isinstance(arg, Number) else None for arg in args]
-        if len(axes) != 2 or None in axes:
-            return False
+    def _permuted(self, value: Tensor, name: str, axes: list[int], line: object) -> Tensor:
+        """`x.t()`, `x.transpose(a, b)`, `x.permute(...)`: the sizes change places where the rank is known."""
         rank = self._rank(value)
-        return {axis % (rank or 2) for axis in axes if axis is not None} == {0, 1} and rank in (2, None)
+        if rank is None and name == "permute":
+            rank = len(axes) or None
+        elif rank is None and (name == "t" or set(axes) == {0, 1}):
+            rank = 2  # of a tensor of unknown rank, the first two axes are most often the only ones
+        order = self._order_of_axes(name, axes, rank)
+        sizes = [self.size_of(value, integer(axis)) for axis in order]
+        dims = tuple(size.poly for size in sizes if isinstance(size, Number))
+        return Tensor(
+            f"{value.key}.T@{line}",
+            dims=dims if dims and len(dims) == rank else None,
+            dtype=value.dtype,
+            origin=value.origin,
+            sure=True,
+        )
 
-    def _permuted(self, value: Tensor, *, swap: bool, node: ast.AST | None = None) -> Tensor:
-        dims = value.dims
-        if dims is None and swap:
-            first, second = (self.size_of(value, integer(i)) for i in (0, 1))
-            if isinstance(first, Number) and isinstance(second, Number) and self._rank(value) in (2, None):
-                dims = (second.poly, first.poly)
-        elif dims is not None:
-            dims = (*dims[:-2], dims[-1], dims[-2]) if swap and len(dims) >= 2 else None
-        line = getattr(node, "lineno", "T")
-        return Tensor(f"{value.key}.T@{line}", dims=dims, dtype=value.dtype, origin=value.origin, sure=True)
+    @staticmethod
+    def _order_of_axes(name: str, axes: list[int], rank: int | None) -> list[int]:
+        """The old axis behind each new one; empty where the rank is unknown or the axes do not fit it."""
+        if rank is None or any(not -rank <= axis < rank for axis in axes):
+            return []
+        if name == "permute":
+            return [axis % rank for axis in axes] if len(axes) == rank else []
+        order = list(range(rank))
+        first, second = (axes if len(axes) == 2 else (0, 1)) if rank >= 2 else (0, 0)
+        order[first], order[second] = order[second], order[first]
+        return order
 
     def tensor_arithmetic(self, node: ast.AST, left: Value, right: Value) -> Value:
         """An operator on tensors: the sizes of the larger operand are not followed."""
