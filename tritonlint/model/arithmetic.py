@@ -36,6 +36,9 @@ def binary(operator: ast.operator, left: Number, right: Number, data: Atom) -> N
     if kind in (ast.BitAnd, ast.BitOr, ast.BitXor) and _are_conditions(left, right):
         formula = _combined(kind, as_condition(left), as_condition(right))
         return replace(truth(formula, shape, static=static, deps=deps), loads=loads)
+    if kind is ast.Mult and left.formula is not None and right.formula is not None:  # of truths: both
+        formula = both(left.formula, right.formula)
+        return replace(truth(formula, shape, static=static, deps=deps), loads=loads)
     dtype = promote(left.dtype, right.dtype, division=kind in (ast.Div, ast.Mod))
     if kind in (ast.FloorDiv, ast.Mod) and not (left.dtype.is_float or right.dtype.is_float):
         dtype = promote(left.dtype, right.dtype)

@@ -404,7 +404,9 @@ def _step_tail(
         if loop.step.exact_quotient(kernel_extent) is not None and kernel_extent != ONE:
             return _loop_tail(loop, extent, launch, facts)
         places += [loop.stop, loop.start]
+    others: set[Poly] = set()
     if launch is not None:
+        others = _sizes_of_other_axes(places, kernel_extent, launch)
         places = [launch.on_host(poly) for poly in places]
         places += _grid_polys(step, launch)
     sizes: list[Poly] = []
@@ -419,7 +421,7 @@ def _step_tail(
                 exact = True
             else:
                 sizes.append(atom.args[0])
-    for size in sizes:
+    for size in [size for size in sizes if size not in others] or sizes:
         if any(atom.kind == "load" for atom in size.closure):
             return Tail(Proof.UNKNOWN, size)  # a length in memory is not the tensor's size
         if divides(extent, size, facts) is not Proof.YES:
@@ -432,6 +434,16 @@ def _step_tail(
     if counts and all(_is_row_count(poly) for poly in counts):
         return Tail(Proof.NO)
     return Tail(Proof.UNKNOWN)
+
+
+def _sizes_of_other_axes(places: list[Poly], extent: Poly, launch: Launch) -> set[Poly]:
+    """Sizes that the kernel itself counts in tiles of another extent.
+
+    A configuration may give two block sizes one value: `cdiv(M, 128)` then says nothing about columns.
+    """
+    counts = {atom for poly in places for atom in poly.closure if atom.kind in ("cdiv", "floordiv")}
+    own = {launch.on_host(atom.args[0]) for atom in counts if atom.args[1] == extent}
+    return {launch.on_host(atom.args[0]) for atom in counts if atom.args[1] != extent} - own
 
 
 def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:

@@ -228,7 +228,7 @@ def _above_zero(size: Poly) -> Poly:
     """`max(size, 1)` is the size: no launch is about an empty tensor."""
     atom = size.atom
     if atom is not None and atom.kind == "max":
-        sizes = [item for item in atom.args[0] if item.constant is None]
+        sizes: list[Poly] = [item for item in atom.args[0] if item.constant is None]
         if len(sizes) == 1 and all(item.constant in (None, 0, 1) for item in atom.args[0]):
             return sizes[0]
     return size
@@ -261,7 +261,7 @@ def _is_multiple(dim: Poly, extent: Poly) -> bool:
 _DYNAMIC = frozenset(
     ("pid", "programs", "trip", "arange", "load", "data", "carried", "left", "unknown", "swizzle_i")
 )
-_UNRELATED = frozenset(("compared", "flag", "contiguous", "truth"))
+_UNRELATED = frozenset(("compared", "absent", "flag", "contiguous", "truth"))
 _SIZES = frozenset(
     ("dim", "numel", "hostparam", "len", "stride", "mod", "floordiv", "cdiv", "min", "max", "pow2ceil")
 )

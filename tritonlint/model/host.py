@@ -564,8 +564,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(owner, Sequence | Mapping):
             return self._container_method(node, name, owner)
         if isinstance(owner, Number):
-            if name == "bit_length":
-                return Number(Poly.of(Atom("bit_length", owner.poly)), deps=owner.deps)
+            if name in ("bit_length", "bit_count"):
+                return Number(Poly.of(Atom(name, owner.poly)), deps=owner.deps)
             if name in ("item", "__int__"):
                 return owner
             atom = owner.poly.atom
@@ -853,6 +853,10 @@ class HostEvaluator(TensorMethods, Evaluator):
             return truth(formula if isinstance(operator, ast.Eq) else formula.negated())
         if isinstance(left, TypeValue) and isinstance(operator, ast.Eq | ast.In | ast.Is):
             self._learn_dtype(left, right)
+        if isinstance(left, Tensor) and isinstance(right, NoneValue) and not left.sure:
+            absent = opaque(Poly.of(Atom("absent", left.key)))  # one word for each place that asks
+            absent = absent if isinstance(operator, ast.Is | ast.Eq) else absent.negated()
+            return truth(absent, static=True, deps=deps_of(left))
         if isinstance(left, Tensor) and not left.sure and isinstance(right, Number | Sequence):
             left = self.as_number(left) or left
         if isinstance(right, Tensor) and not right.sure and isinstance(left, Number):
