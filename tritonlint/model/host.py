@@ -253,17 +253,17 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _item(self, node: ast.Subscript, value: Sequence, index: Value) -> Value:
         if isinstance(node.slice, ast.Slice):
-            low, high = (
-                self.evaluate(bound) if bound is not None else None
-                for bound in (node.slice.lower, node.slice.upper)
+            bounds = [
+                self.evaluate(bound) if bound is not None else NONE
+                for bound in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
+            ends = [None if isinstance(bound, NoneValue) else _whole_number(bound) for bound in bounds]
+            known = all(
+                isinstance(bound, NoneValue) or end is not None
+                for bound, end in zip(bounds, ends, strict=True)
             )
-            ends = [v.poly.integer if isinstance(v, Number) else None for v in (low, high)]
-            if (
-                value.exact
-                and node.slice.step is None
-                and all(v is None or n is not None for v, n in zip((low, high), ends, strict=True))
-            ):
-                return Sequence(value.items[ends[0] : ends[1]])
+            if value.exact and known and ends[2] != 0:
+                return Sequence(value.items[slice(*ends)])
             return Sequence(value.items, exact=False)
         number = index.poly.integer if isinstance(index, Number) else None
         if number is not None and value.exact and -len(value.items) <= number < len(value.items):
@@ -1135,3 +1135,7 @@ _CALLS: dict[str, Handler] = {
     "math.prod": _H._prod,
 }
 _ = _OPTIONS
+
+
+def _whole_number(value: Value) -> int | None:
+    return value.poly.integer if isinstance(value, Number) else None

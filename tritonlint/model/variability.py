@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tritonlint.finding import Confidence
 from tritonlint.model.facts import possible_values
@@ -33,6 +33,10 @@ _WEIGHT = re.compile(
     r"(\d*)($|[._\[@])",
     re.IGNORECASE,
 )
+_GROUPS = re.compile(r"offs|offset|expert|group|rank|flag|barrier|slice_sizes", re.IGNORECASE)
+"""Vectors with an entry for each group, expert or device: their length belongs to the model."""
+_OWNED = re.compile(r"^self\.")
+"""Buffers of a long-lived object keep their sizes."""
 _RANK_LIKE = re.compile(r"shape|size|dims?$|ndim|kernel", re.IGNORECASE)
 _BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr", "rank"))
 COARSE = 4096
@@ -67,11 +71,12 @@ def variation_of(argument: Argument, launch: Launch) -> Variation | None:
 
 def _is_static_name(argument: Argument, launch: Launch) -> bool:
     names = {node.id for node in ast.walk(argument.node) if isinstance(node, ast.Name)}
-    return bool(names & set(launch.module.policy.static_names))
+    owned = isinstance(argument.node, ast.Call | ast.Subscript) and _OWNED.match(ast.unparse(argument.node))
+    return bool(owned or names & set(launch.module.policy.static_names))
 
 
 def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
-    if _is_rest_of_a_tensor(poly):
+    if _is_rest_of_a_tensor(poly) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
         return None
     found: list[Variation] = []
     for atom in sorted(poly.surface, key=lambda item: item.kind):
@@ -93,6 +98,42 @@ def _is_rest_of_a_tensor(poly: Poly) -> bool:
         return False
     keys = {a.args[0] for a in atom.args[0].closure if a.kind == "numel"}
     return any(a.kind == "dim" and a.args[0] in keys and a.args[1] == 0 for a in atom.args[1].closure)
+
+
+def _is_ratio(atom: Atom | None) -> bool:
+    """`heads // kv_heads`: inner axes of two tensors, one by the other."""
+    if atom is None or atom.kind not in ("floordiv", "cdiv"):
+        return False
+    over, under = (part.atom for part in atom.args[:2])
+    return _is_inner(over) and _is_inner(under) and over.args[0] != under.args[0]
+
+
+def _is_inner(atom: Atom | None) -> TypeGuard[Atom]:
+    return atom is not None and atom.kind == "dim" and atom.args[1] != 0
+
+
+def _is_divided_into_groups(atom: Atom, launch: Launch) -> bool:
+    """Whether a size is also the upper half of a ratio: a number of heads."""
+    return any(
+        _is_ratio(other) and other.args[0] == Poly.of(atom)
+        for argument in launch.arguments.values()
+        if isinstance(argument.value, Number)
+        for other in argument.value.poly.closure
+    )
+
+
+def _is_leading_and_columns(poly: Poly, launch: Launch) -> bool:
+    """`packed.shape[0] * 32 // bits` as the columns of an output: the tensor is a packed weight."""
+    sizes = {atom for atom in poly.closure if atom.kind == "dim"}
+    if not sizes or any(atom.args[1] != 0 for atom in sizes):
+        return False
+    return any(
+        isinstance(argument.value, Tensor)
+        and argument.value.dims is not None
+        and argument.value.dims[1:] == (poly,)
+        and not sizes & argument.value.dims[0].closure
+        for argument in launch.arguments.values()
+    )
 
 
 def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -140,6 +181,8 @@ def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     key = str(atom.args[0])
     if re.search(r"\[\d+\]$", key) or _WEIGHT.search(key) or _is_width(atom, launch):
         return None
+    if _GROUPS.search(_short(key)) or _OWNED.match(key):
+        return None
     sure = _counts_programs(atom, launch)
     return _varies(
         atom, f"the number of elements of `{_short(key)}`", Confidence.HIGH if sure else Confidence.MEDIUM
@@ -178,6 +221,8 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     key, axis = str(atom.args[0]), atom.args[1]
     rank = rank_of(key, launch)
     if not isinstance(axis, int) or _WEIGHT.search(key) or _is_width(atom, launch):
+        return None
+    if _is_divided_into_groups(atom, launch) or _OWNED.match(key):
         return None
     if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
         return None
