@@ -1213,7 +1213,7 @@ def _selection(formula: Formula, one: Number, two: Number) -> str:
 def _is_carried(before: Poly, name: str, loop: Loop | None) -> bool:
     """Whether a value comes from an earlier iteration, by the marks that loops leave."""
     marks = (atom.kind == "carried" and atom.args[-1] == name for atom in before.closure)
-    return any(marks) or (loop is not None and loop.trip in before.closure)
+    return any(marks) or (loop is not None and loop.trip in before.surface)
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

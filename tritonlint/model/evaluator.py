@@ -224,7 +224,11 @@ class Evaluator:
         del self.conditions[held:]
         if through and else_through:
             self.grounds = frozenset(atom.kind for atom in condition.closure)
-            self.scope.names = self.joined(then_names, self.scope.names, node)
+            else_names = self.scope.names
+            changed = {name for name, value in then_names.items() if value is not else_names.get(name)}
+            then_names = _pinned(then_names, changed, [condition, *then_learned])
+            else_names = _pinned(else_names, changed, [condition.negated(), *else_learned])
+            self.scope.names = self.joined(then_names, else_names, node)
             self.grounds = frozenset()
             self.conditions += [either(condition.negated(), learned) for learned in then_learned[:4]]
             self.conditions += [either(condition, learned) for learned in else_learned[:4]]
@@ -760,6 +764,26 @@ def _plain_count(target: ast.expr) -> int | None:
 
 def _options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Choice) else (value,)
+
+
+def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) -> dict[str, Value]:
+    """The names of a branch with what its checks fix put in: `assert dim == 512; n = dim // 128`."""
+    fixed: dict[Atom, Poly] = {}
+    for formula in learned:
+        for part in formula.conjuncts():
+            if part.kind == "eq" and len(part.poly.surface) == 1:
+                (atom,) = part.poly.surface
+                number = (part.poly - Poly.of(atom)).integer
+                opposite = (part.poly + Poly.of(atom)).integer
+                if number is not None or opposite is not None:
+                    fixed[atom] = Poly.const(-number if number is not None else opposite or 0)
+    if not fixed:
+        return names
+    return names | {
+        name: replace(value, poly=value.poly.substitute(fixed.get))
+        for name, value in names.items()
+        if name in changed and isinstance(value, Number) and not value.poly.closure.isdisjoint(fixed)
+    }
 
 
 def _membership(operator: ast.cmpop, left: Value, right: Value) -> Formula | None:

@@ -25,7 +25,8 @@ _VARYING = re.compile(
     re.IGNORECASE,
 )
 _FIXED = re.compile(
-    r"block|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_", re.IGNORECASE
+    r"block|heads?($|_)|experts?|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_",
+    re.IGNORECASE,
 )
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _WEIGHT = re.compile(
@@ -232,7 +233,8 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         if counted or is_named(node):
             return _varies(atom, reason, Confidence.HIGH)
         return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
-    if is_named(node) or (rank is not None and rank >= 3 and _is_tiled(atom, launch)):
+    tiled = rank is not None and rank >= 3 and _is_tiled(atom, launch)
+    if is_named(node) or (tiled and not _FIXED.search(_words(node))):
         return _varies(atom, f"axis {axis} of `{_short(key)}`", Confidence.MEDIUM)
     return None
 
