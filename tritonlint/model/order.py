@@ -7,6 +7,7 @@ and the other along the columns of the output. What tile a program takes is read
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,8 +38,8 @@ class Gemm:
     trace: Trace
     first: Where
     launches: tuple[Launch, ...]
-    batched: bool
-    """Whether both operands also move with a program index that is neither rows nor columns."""
+    batches: int
+    """Program indices, besides rows and columns, that both operands move with."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,9 @@ def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Ge
     first = _first_statement(trace, rows.index, columns.index)
     known = rows.index.closure | columns.index.closure
     shared = {atom for atom in left.mentions & right.mentions if atom.kind in ("pid", "floordiv", "mod")}
-    batched = any(_is_by_program(Poly.of(atom)) for atom in shared - known)
+    batches = sum(_is_by_program(Poly.of(atom)) for atom in shared - known)
     extents = rows.extent, columns.extent
-    yield Gemm(dot, loop, rows.index, columns.index, *extents, trace, first, launches, batched)
+    yield Gemm(dot, loop, rows.index, columns.index, *extents, trace, first, launches, batches)
 
 
 def _only_accumulates(dot: Dot, loop: Loop) -> bool:
@@ -254,6 +255,10 @@ def is_swizzled_across(gemm: Gemm) -> bool:
     return False
 
 
+_GROUP_WIDTH = re.compile(r"^groupe?(_size)?_[mn]$|^groupe?$", re.IGNORECASE)
+"""Names that mean the width of a group of tiles where no launch tells: `groups` may be a convolution's."""
+
+
 def idle_group_parameter(kernel: Kernel) -> str | None:
     """A compile-time parameter that names a group and is never read."""
     read = {
@@ -266,7 +271,10 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
             given = [
                 la.arguments[parameter.name].value for la in kernel.launches if parameter.name in la.arguments
             ]
-            if all(isinstance(value, Number) and value.poly.integer is not None for value in given):
+            widths = [value.poly.integer if isinstance(value, Number) else None for value in given]
+            if all(width is not None and width > 1 for width in widths) and (
+                widths or _GROUP_WIDTH.search(parameter.name)
+            ):
                 return parameter.name
     return None
 
@@ -300,12 +308,12 @@ def is_pure(function: FunctionInfo) -> bool:
 
 def batch_runs_fastest(gemm: Gemm) -> bool:
     """Whether neighbouring programs belong to different products, so that they share nothing."""
-    return gemm.batched and Atom("pid", 0) not in gemm.rows.closure | gemm.columns.closure
+    return gemm.batches > 0 and Atom("pid", 0) not in gemm.rows.closure | gemm.columns.closure
 
 
 def shows_sizes(gemm: Gemm) -> bool:
     """Whether a launch shows how large the product is; without a batch any launch will do."""
-    if not gemm.batched:
+    if not gemm.batches:
         return bool(gemm.launches)
     for launch in gemm.launches:
         sizes = [_size_in_grid(launch.on_host(e), e, launch) for e in (gemm.row_extent, gemm.column_extent)]
@@ -319,7 +327,7 @@ def has_narrow_side(gemm: Gemm) -> bool:
     for launch in gemm.launches:
         extents = (gemm.row_extent, gemm.column_extent)
         sizes = [_size_in_grid(launch.on_host(extent), extent, launch) for extent in extents]
-        if gemm.batched:
+        if gemm.batches:
             sizes.append(launch.on_host(gemm.loop.stop - gemm.loop.start))
         if any(_is_head_width(atom, launch) for size in sizes if size is not None for atom in size.closure):
             return True

@@ -115,4 +115,6 @@ def _short(index: object) -> str:
 def _confidence(gemm: Gemm) -> Confidence:
     if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
-    return Confidence.HIGH if shows_sizes(gemm) else Confidence.MEDIUM
+    if gemm.batches > 1 and not shows_sizes(gemm):
+        return Confidence.LOW  # products by batch and head are many and small
+    return Confidence.HIGH if shows_sizes(gemm) and not gemm.batches else Confidence.MEDIUM
