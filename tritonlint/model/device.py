@@ -1140,8 +1140,11 @@ _HANDLERS: dict[str, Handler] = {
 
 # --- small pieces ---------------------------------------------------------------------------------
 def _settled(value: Value) -> Value:
-    """The one option that can be meant, where an import was guarded."""
+    """The one option that can be meant, where an import was guarded or a faster twin stands by."""
     if isinstance(value, Choice):
+        for option in value.options:  # `exp = libdevice.fast_expf if FAST else tl.exp`
+            if isinstance(option, External) and option.name.removeprefix(TRITON_LANGUAGE).count(".") == 0:
+                return option
         for wanted in ((External,), (KernelValue,), (Number,), (BlockPointer, Descriptor)):
             for option in value.options:
                 if isinstance(option, wanted):
