@@ -77,6 +77,8 @@ def test_selection(select, ignore, expected):
         (b"# triton\n\n\nx = '\xff'\n", 4),
         (b"# coding: no-such-encoding\n# triton\n", 1),
         (b"# coding: hex\n# triton\n", 1),
+        (b"# coding: punycode\n# triton\n", 1),
+        (b"# coding: undefined\n# triton\n", 1),
         (b"# triton\n" + b"(" * 100_000, None),
         (b"# triton\nx = " + b"-" * 200_000 + b"1\n", None),
         (b"# triton\nx = a" + b".b" * 200_000 + b"\n", None),
@@ -84,6 +86,7 @@ def test_selection(select, ignore, expected):
     ],
     ids=[
         "syntax error", "NUL byte", "not UTF-8", "unknown encoding", "encoding of no text",
+        "encoding of host names", "encoding of nothing",
         "nested parentheses", "nested operators", "long attribute chain", "indentation",
     ],
 )  # fmt: skip

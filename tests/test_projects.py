@@ -124,6 +124,16 @@ def test_a_broken_neighbour_costs_only_its_own_findings(copy_of):
     assert ("TL901", None) in names_in(project)
 
 
+@pytest.mark.parametrize("encoding", ["hex", "punycode", "undefined"])
+def test_a_neighbour_that_cannot_be_decoded_costs_only_its_own_findings(copy_of, encoding):
+    project = copy_of("launch_elsewhere")
+    host = project / "host.py"
+    host.write_text(f"# coding: {encoding}\n{host.read_text()}")
+    codes = {code for code, _ in names_in(project / "kernels.py")}
+    assert not codes & {"TL901", "TL903"}
+    assert ("TL901", None) in names_in(project)
+
+
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):
     (tmp_path / "tritonlint.toml").write_text("")
     (tmp_path / "a.py").write_text(

@@ -162,9 +162,7 @@ def check_source(
         return []
     try:
         source = Source(path, text) if isinstance(text, str) else Source.from_bytes(text, path)
-    except (ParseFailure, LookupError) as error:
-        # A coding line may name what Python knows, but not as an encoding of text: that is a LookupError.
-        failure = error if isinstance(error, ParseFailure) else ParseFailure(str(error))
+    except ParseFailure as failure:
         source, unread = Source(path, ""), [invalid_syntax(failure, path)]
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))

@@ -95,7 +95,7 @@ class Project:
         try:
             source = Source.read(path, display_path(path))
             source.tree  # noqa: B018 - parses, or raises
-        except (OSError, ParseFailure, LookupError):
+        except (OSError, ParseFailure):
             return None
         return Module(source, self, path, self._dotted(path))
 
