@@ -98,7 +98,7 @@ def test_a_rule_that_fails_always_fails_the_run(project, tritonlint):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("check", "missing.py"), "'missing.py' does not exist"),
+        (("check", "missing.py"), "missing.py: cannot be read: No such file or directory"),
         (("check", "--select", "TL999"), "there is no rule `TL999`"),
         (("check", "--ignore", "unmasked-acces"), "did you mean `unmasked-access`?"),
         (("check", "--fail-on", "fatal"), "'fatal' is not one of"),
@@ -146,6 +146,18 @@ def test_one_file_that_cannot_be_read_is_told_and_the_rest_is_checked(project, t
     assert outcome.out.startswith("b.py:8:9")
     assert "tritonlint: a.py: cannot be read: Permission denied\n" in outcome.err
     assert tritonlint("check", "a.py").code == 2
+
+
+@pytest.mark.parametrize("options", [(), ("--exit-zero",)])
+def test_a_path_that_is_gone_is_told_and_the_others_are_checked(project, tritonlint, options):
+    (project / "d").mkdir()
+    (project / "d" / "a.py").write_text(KERNEL)
+    (project / "loop.py").symlink_to("loop.py")
+    outcome = tritonlint("check", "gone.py", "d/a.py", "loop.py", "--output-format", "concise", *options)
+    assert outcome.code == 2
+    assert outcome.out.startswith("d/a.py:8:9: error SP101")
+    assert "tritonlint: gone.py: cannot be read: No such file or directory\n" in outcome.err
+    assert "tritonlint: loop.py: cannot be read: Too many levels of symbolic links\n" in outcome.err
 
 
 def test_an_unforeseen_exception_is_no_traceback_and_not_the_code_for_findings(

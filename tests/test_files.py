@@ -155,6 +155,7 @@ def test_links_to_files_are_read_and_dead_ones_passed_over(tree):
     tree("a/k.py")
     Path("link.py").symlink_to("a/k.py")
     Path("dead.py").symlink_to("nowhere.py")
+    Path("loop.py").symlink_to("loop.py")
     assert found() == ["link.py", "a/k.py"]
 
 

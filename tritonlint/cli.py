@@ -29,7 +29,7 @@ EXIT_CODES = """\b
 Exit codes:
   0  nothing at or above --fail-on
   1  findings
-  2  bad options or configuration, or nothing could be read
+  2  bad options or configuration, a given path that cannot be read, or nothing to read
 """
 
 
@@ -75,7 +75,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @program.command(epilog=EXIT_CODES)
 @click.argument(
-    "paths", nargs=-1, type=click.Path(exists=True, allow_dash=True, readable=False, path_type=Path)
+    "paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path)
 )
 @click.option(
     "--select",
@@ -112,6 +112,8 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, **options:
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
     click.echo(_summary(run), err=True)
+    if run.incomplete:
+        return FAILURE
     return FINDINGS if run.failing and not exit_zero else OK
 
 

@@ -52,7 +52,8 @@ def discover(
     """The files under `paths`, each once, in an order that depends on names alone.
 
     Folders are walked; symbolic links to folders are not followed, so no loop can be entered. A file that is
-    named explicitly is always taken. A folder that cannot be listed goes to `on_error`.
+    named explicitly is always taken. A folder that cannot be listed goes to `on_error`, and so does a path
+    at which nothing is.
     """
     seen: set[str] = set()
     for path in paths:
@@ -61,11 +62,21 @@ def discover(
             given = Path(absolute)
             found = [Found(Path(file), given) for file in _walk(absolute, finder, on_error)]
         else:
-            found = [Found(Path(absolute), Path(absolute).parent)]
+            found = _named(Path(absolute), on_error)
         for each in found:
             if str(each.file) not in seen:
                 seen.add(str(each.file))
                 yield each
+
+
+def _named(file: Path, on_error: Callable[[Path, OSError], None]) -> list[Found]:
+    """What a path of the command line stands for that is no folder."""
+    try:
+        os.stat(file)
+    except OSError as error:
+        on_error(file, error)
+        return []
+    return [Found(file, file.parent)]
 
 
 def _walk(start: str, finder: SettingsFinder, on_error: Callable[[Path, OSError], None]) -> Iterator[str]:
@@ -91,10 +102,18 @@ def _walk(start: str, finder: SettingsFinder, on_error: Callable[[Path, OSError]
 def _wants_file(entry: os.DirEntry[str], ignores: _Ignores, folder: str, finder: SettingsFinder) -> bool:
     return (
         entry.name.endswith(SUFFIXES)
-        and entry.is_file()
+        and _is_file(entry)
         and not _ignored(entry.path, ignores)
         and not finder.of_folder(folder).excludes(Path(entry.path))
     )
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether a file is there, links followed; a link to itself leads nowhere, like one to what is gone."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
 def _wants_folder(entry: os.DirEntry[str], ignores: _Ignores, folder: str, finder: SettingsFinder) -> bool:
