@@ -25,6 +25,7 @@ def program(*arguments, cwd, stdin=b"", **environment):
         cwd=cwd,
         input=stdin,
         capture_output=True,
+        timeout=60,
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(PACKS), os.environ.get("PYTHONPATH", "")]),
@@ -158,6 +159,17 @@ def test_a_path_that_is_gone_is_told_and_the_others_are_checked(project, tritonl
     assert outcome.out.startswith("d/a.py:8:9: error SP101")
     assert "tritonlint: gone.py: cannot be read: No such file or directory\n" in outcome.err
     assert "tritonlint: loop.py: cannot be read: Too many levels of symbolic links\n" in outcome.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(project):
+    (project / "k.py").write_text(KERNEL)
+    for name in ("pipe.py", ".gitignore"):
+        os.mkfifo(project / name)
+    outcome = program("check", "k.py", "pipe.py", ".", cwd=project)
+    assert outcome.code == 2
+    assert "k.py:8:9" in outcome.out
+    assert "tritonlint: pipe.py: cannot be read: not a regular file" in outcome.err
 
 
 def test_an_unforeseen_exception_is_no_traceback_and_not_the_code_for_findings(

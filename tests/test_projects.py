@@ -5,6 +5,7 @@ Whether a file is checked alone, as a hook and an editor do, or with its folder,
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -132,6 +133,21 @@ def test_a_neighbour_that_cannot_be_decoded_costs_only_its_own_findings(copy_of,
     codes = {code for code, _ in names_in(project / "kernels.py")}
     assert not codes & {"TL901", "TL903"}
     assert ("TL901", None) in names_in(project)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_beside_a_file_is_not_waited_for(copy_of, monkeypatch):
+    project = copy_of("launch_elsewhere")
+    before = names_in(project / "kernels.py")
+    os.mkfifo(project / "pipe.py")
+    read_bytes = Path.read_bytes
+
+    def read(path):
+        assert path.name != "pipe.py"
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert names_in(project / "kernels.py") == before
 
 
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +55,7 @@ def discover(
 
     Folders are walked; symbolic links to folders are not followed, so no loop can be entered. A file that is
     named explicitly is always taken. A folder that cannot be listed goes to `on_error`, and so does a path
-    at which nothing is.
+    at which there is nothing, or no file that can be read to its end.
     """
     seen: set[str] = set()
     for path in paths:
@@ -72,7 +74,9 @@ def discover(
 def _named(file: Path, on_error: Callable[[Path, OSError], None]) -> list[Found]:
     """What a path of the command line stands for that is no folder."""
     try:
-        os.stat(file)
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            # Reading a pipe would wait for a writer, and reading a device may never end.
+            raise OSError(errno.EINVAL, "not a regular file (`-` reads standard input)")
     except OSError as error:
         on_error(file, error)
         return []
@@ -153,8 +157,11 @@ def _ignores_above(start: str) -> _Ignores:
 
 def _read_ignore(folder: str) -> _Ignores:
     """The `.gitignore` of a folder, if there is one that can be read. `pathspec` is imported only then."""
+    file = Path(folder, ".gitignore")
+    if not os.path.isfile(file):
+        return ()
     try:
-        text = Path(folder, ".gitignore").read_bytes().decode("utf-8", "replace")
+        text = file.read_bytes().decode("utf-8", "replace")
     except OSError:
         return ()
     from pathspec import GitIgnoreSpec

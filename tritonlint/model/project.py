@@ -140,7 +140,7 @@ class Project:
     # --- search ---------------------------------------------------------------------------------
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file under the root, in order."""
+        """Every Python file under the root, in order. Pipes are left out: to read one waits for a writer."""
         found: list[Path] = []
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(
@@ -148,7 +148,8 @@ class Project:
                 for name in folders
                 if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
             )
-            found += [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
+            paths = [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+            found += [Path(path) for path in paths if os.path.isfile(path)]
         return tuple(found)
 
     @cached_property
