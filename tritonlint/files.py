@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tritonlint.patterns import compile_patterns
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -156,7 +158,10 @@ def _ignores_above(start: str) -> _Ignores:
 
 
 def _read_ignore(folder: str) -> _Ignores:
-    """The `.gitignore` of a folder, if there is one that can be read. `pathspec` is imported only then."""
+    """The `.gitignore` of a folder, if there is one that can be read. `pathspec` is imported only then.
+
+    A malformed pattern matches nothing, as in Git, which does not complain of it either.
+    """
     file = Path(folder, ".gitignore")
     if not os.path.isfile(file):
         return ()
@@ -164,21 +169,17 @@ def _read_ignore(folder: str) -> _Ignores:
         text = file.read_bytes().decode("utf-8", "replace")
     except OSError:
         return ()
-    from pathspec import GitIgnoreSpec
-
-    lines = text.splitlines()
+    lines = tuple(text.splitlines())
     try:
-        spec = GitIgnoreSpec.from_lines(lines)
+        spec = compile_patterns(lines)
     except ValueError:
-        spec = GitIgnoreSpec.from_lines([line for line in lines if _valid(line)])
+        spec = compile_patterns(tuple(line for line in lines if _valid(line)))
     return (_Ignore(os.path.join(folder, ""), spec),)
 
 
 def _valid(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
     try:
-        GitIgnoreSpec.from_lines([line])
+        compile_patterns((line,))
     except ValueError:
         return False
     return True
