@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -283,6 +284,37 @@ def test_a_reader_that_goes_away(project):
         assert process.wait() == 1
     assert "BrokenPipe" not in said
     assert "findings in" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("check - <&-", "tritonlint: cannot read standard input: it is closed\n"),
+        ("check k.py >&-", "tritonlint: cannot write to standard output: it is closed\n"),
+        ("rule >&-", "tritonlint: cannot write to standard output: it is closed\n"),
+    ],
+)
+def test_a_stream_that_is_closed(project, line, said):
+    (project / "k.py").write_text(KERNEL)
+    program = f"{shlex.quote(sys.executable)} -m tritonlint {line}"
+    done = subprocess.run(
+        ["sh", "-c", program],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKS), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def test_standard_output_may_be_closed_if_the_findings_go_to_a_file(project, tritonlint, monkeypatch):
+    (project / "k.py").write_text(KERNEL)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert tritonlint("check", "--output-file", "out.txt").code == 1
+    assert "SP101" in (project / "out.txt").read_text("utf-8")
 
 
 def test_colours_only_where_they_are_wanted(project):
