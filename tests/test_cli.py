@@ -255,6 +255,15 @@ def test_standard_input_with_a_name_is_that_file_with_other_content(project, tri
     assert "tl.load(x_ptr + offsets)" in outcome.out
 
 
+@pytest.mark.parametrize("folder", ["a/" * 3000, "a" * 3000 + "/"], ids=["deep", "long"])
+def test_standard_input_may_have_a_name_that_no_file_can_have(project, tritonlint, folder):
+    outcome = tritonlint(
+        "check", "-", "--stdin-filename", f"{folder}k.py", "--output-format", "concise", stdin=KERNEL.encode()
+    )
+    assert (outcome.code, outcome.err) == (1, "1 finding in 1 file (1 file read, 1 with Triton)\n")
+    assert outcome.out.startswith(f"{folder}k.py:8:9: error SP101")
+
+
 # --- streams that do not cooperate -------------------------------------------------------------------
 
 

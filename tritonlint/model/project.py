@@ -43,7 +43,8 @@ def project_root(file: Path, given: Path) -> Path:
 def _root_above(folder: Path) -> Path | None:
     """The nearest marked folder, else the topmost package folder."""
     for parent in (folder, *folder.parents):
-        if any((parent / marker).exists() for marker in _MARKERS):
+        # Not `Path.exists`, which raises for a name that is too long for the file system.
+        if any(os.path.exists(parent / marker) for marker in _MARKERS):
             return parent
     return package_top(folder / "_")
 
@@ -52,7 +53,7 @@ def package_top(file: Path) -> Path | None:
     """The topmost folder of the package `file` is in, None if it is in none."""
     top = None
     for parent in file.parents:
-        if not (parent / "__init__.py").exists():
+        if not os.path.exists(parent / "__init__.py"):
             break
         top = parent
     return top
@@ -127,7 +128,7 @@ class Project:
     def _import_folders(self, file: Path) -> list[Path]:
         top = package_top(file)
         first = top.parent if top is not None else file.parent
-        folders = [first, self.root.parent if (self.root / "__init__.py").exists() else self.root]
+        folders = [first, self.root.parent if os.path.exists(self.root / "__init__.py") else self.root]
         return [*folders, self.root / "src", self.root / "python"]
 
     def _module_under(self, folder: Path, dotted: str) -> Module | None:
