@@ -150,6 +150,18 @@ def test_a_pipe_beside_a_file_is_not_waited_for(copy_of, monkeypatch):
     assert names_in(project / "kernels.py") == before
 
 
+LONG = "a" * 3000
+
+
+@pytest.mark.parametrize("module", [LONG, f".{LONG}", ".".join(LONG), "." + ".".join(LONG), "TO_THE_ROOT"])
+def test_an_import_that_can_name_no_file_finds_none(copy_of, module):
+    kernels = copy_of("launch_elsewhere") / "kernels.py"
+    before = names_in(kernels)
+    module = module.replace("TO_THE_ROOT", "." * len(kernels.parents))
+    kernels.write_text(f"from {module} import helper\nvalue = helper(1)\n{kernels.read_text()}")
+    assert names_in(kernels) == before
+
+
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):
     (tmp_path / "tritonlint.toml").write_text("")
     (tmp_path / "a.py").write_text(

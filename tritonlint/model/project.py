@@ -194,8 +194,10 @@ class Project:
 
 def _file_of(stem: Path, root: Path) -> Path | None:
     """The file that holds the module at `stem`, if it is inside `root`."""
+    if not stem.name:  # the root of the file system, which enough dots reach
+        return None
     for path in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
-        if path.is_file() and (root in path.parents or root.parent in path.parents):
+        if os.path.isfile(path) and (root in path.parents or root.parent in path.parents):
             return path
     return None
 
