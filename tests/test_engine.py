@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from conftest import KERNEL
@@ -98,6 +99,31 @@ def test_a_file_that_does_not_parse_is_one_finding(data, line):
     assert (finding.code, finding.severity) == ("TL901", Severity.ERROR)
     assert line in (None, finding.range.start.line)
     assert finding.fingerprint
+
+
+DEEP = "if v == 0:\n    y = 0\n" + "".join(f"elif v == {i}:\n    y = {i}\n" for i in range(1, 1000))
+SUM = "y = " + " + ".join("v" for _ in range(1000)) + "\n"
+
+
+@pytest.mark.parametrize("deep", [DEEP, SUM], ids=["elif", "sum"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "class A:\n",
+        "def f(v):\n",
+        "def f(v, n):\n    copy[(9,)](v, v, n, 128)\n",
+        "@triton.jit\ndef f(v):\n",
+    ],
+    ids=["module", "class", "function", "host", "kernel"],
+)
+@pytest.mark.parametrize("settings", [SAMPLE, Settings()], ids=["sample", "built-in"])
+def test_what_is_nested_too_deep_costs_no_other_findings(settings, head, deep):
+    def found(body):
+        text = f"{KERNEL}\n\n{head}{indent(body, '    ' if head else '')}"
+        return codes(check_source(text, "k.py", settings))
+
+    assert found(deep) == found("y = v\n")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1251"])

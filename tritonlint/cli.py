@@ -74,9 +74,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @program.command(epilog=EXIT_CODES)
-@click.argument(
-    "paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path)
-)
+@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path))
 @click.option(
     "--select",
     metavar="RULES",

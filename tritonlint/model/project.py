@@ -184,11 +184,19 @@ class Project:
 
     # --- evaluation -----------------------------------------------------------------------------
     def trace(self, info: FunctionInfo) -> Trace:
-        """What a jit function does when it is the root of the evaluation."""
+        """What a jit function does when it is the root of the evaluation.
+
+        Of one that is nested too deep to be evaluated, nothing is known.
+        """
         from tritonlint.model.kernel import trace_of
+        from tritonlint.model.records import Trace
 
         if info not in self._traces:
-            self._traces[info] = trace_of(info)
+            try:
+                self._traces[info] = trace_of(info)
+            except RecursionError:
+                self._traces[info] = Trace(info)
+                self._traces[info].complete = False
         return self._traces[info]
 
 
