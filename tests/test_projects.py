@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tritonlint.engine import check_paths
+from tritonlint.model import Project
 from tritonlint.testing import check_fixture
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
@@ -160,6 +161,28 @@ def test_an_import_that_can_name_no_file_finds_none(copy_of, module):
     module = module.replace("TO_THE_ROOT", "." * len(kernels.parents))
     kernels.write_text(f"from {module} import helper\nvalue = helper(1)\n{kernels.read_text()}")
     assert names_in(kernels) == before
+
+
+def test_a_neighbour_with_a_kernel_of_the_same_name_is_parsed_only_if_it_may_use_this_one(tmp_path):
+    kernel = "import triton\n\n@triton.jit\ndef add(x):\n    pass\n\n\ndef run(x):\n    add[(1,)](x)\n"
+    (tmp_path / "kernels.py").write_text(kernel)
+    (tmp_path / "apart.py").write_text(kernel)
+    for number, line in enumerate(
+        (
+            "from kernels import add",
+            "from kernels import (\n    other as first,\n    add as second,\n)",
+            "from kernels import other, \\\n    add",
+            "from kernels import *",
+            "import kernels\nkernels.add[(1,)](0)",
+        )
+    ):
+        (tmp_path / f"user{number}.py").write_text(f"{kernel}\n{line}\n")
+    project = Project(tmp_path)
+    module = project.load(tmp_path / "kernels.py")
+    assert [other.dotted for other in project.modules_mentioning("add", module)] == [
+        f"user{number}" for number in range(5)
+    ]
+    assert tmp_path / "apart.py" not in project._modules
 
 
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):

@@ -66,6 +66,7 @@ class Project:
         self.root = root.absolute()
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
+        self._foreign: dict[str, list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
 
     def module(self, source: Source, file: Path | None = None) -> Module:
@@ -173,9 +174,12 @@ class Project:
         return self._words.get(name.encode(), [])
 
     def modules_mentioning(self, name: str, besides: Module) -> list[Module]:
-        """Modules other than `besides` in which the word `name` occurs."""
+        """Modules other than `besides` in which `name` occurs and may mean what another file defines."""
+        if name not in self._foreign:
+            mentioning = self.files_mentioning(name)
+            self._foreign[name] = [path for path in mentioning if not _means_own(name, path)]
         found = []
-        for path in self.files_mentioning(name):
+        for path in self._foreign[name]:
             if path != besides.file:
                 module = self.load(path)
                 if module is not None:
@@ -198,6 +202,24 @@ class Project:
                 self._traces[info] = Trace(info)
                 self._traces[info].complete = False
         return self._traces[info]
+
+
+def _means_own(name: str, path: Path) -> bool:
+    """Whether a file defines `name` itself and neither imports it nor asks a module for it.
+
+    Where every file has a kernel of the same name, this saves parsing all of them for the sake of one.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    word = re.escape(name.encode())
+    return (
+        re.search(rb"^(?:async )?def %b\b" % word, data, re.MULTILINE) is not None
+        and re.search(rb"\.\s*%b\b|\bimport\b(?:[^\n(\\]|\\\r?\n)*(?:\([^)]*)?\b%b\b" % (word, word), data)
+        is None
+        and re.search(rb"\bimport\b\s*\(?\s*\*", data) is None
+    )
 
 
 def _file_of(stem: Path, root: Path) -> Path | None:
