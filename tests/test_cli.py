@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ def program(*arguments, cwd, stdin=b"", **environment):
         cwd=cwd,
         input=stdin,
         capture_output=True,
+        timeout=60,
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(PACKS), os.environ.get("PYTHONPATH", "")]),
@@ -98,7 +100,7 @@ def test_a_rule_that_fails_always_fails_the_run(project, tritonlint):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("check", "missing.py"), "'missing.py' does not exist"),
+        (("check", "missing.py"), "missing.py: cannot be read: No such file or directory"),
         (("check", "--select", "TL999"), "there is no rule `TL999`"),
         (("check", "--ignore", "unmasked-acces"), "did you mean `unmasked-access`?"),
         (("check", "--fail-on", "fatal"), "'fatal' is not one of"),
@@ -146,6 +148,29 @@ def test_one_file_that_cannot_be_read_is_told_and_the_rest_is_checked(project, t
     assert outcome.out.startswith("b.py:8:9")
     assert "tritonlint: a.py: cannot be read: Permission denied\n" in outcome.err
     assert tritonlint("check", "a.py").code == 2
+
+
+@pytest.mark.parametrize("options", [(), ("--exit-zero",)])
+def test_a_path_that_is_gone_is_told_and_the_others_are_checked(project, tritonlint, options):
+    (project / "d").mkdir()
+    (project / "d" / "a.py").write_text(KERNEL)
+    (project / "loop.py").symlink_to("loop.py")
+    outcome = tritonlint("check", "gone.py", "d/a.py", "loop.py", "--output-format", "concise", *options)
+    assert outcome.code == 2
+    assert outcome.out.startswith("d/a.py:8:9: error SP101")
+    assert "tritonlint: gone.py: cannot be read: No such file or directory\n" in outcome.err
+    assert "tritonlint: loop.py: cannot be read: Too many levels of symbolic links\n" in outcome.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(project):
+    (project / "k.py").write_text(KERNEL)
+    for name in ("pipe.py", ".gitignore"):
+        os.mkfifo(project / name)
+    outcome = program("check", "k.py", "pipe.py", ".", cwd=project)
+    assert outcome.code == 2
+    assert "k.py:8:9" in outcome.out
+    assert "tritonlint: pipe.py: cannot be read: not a regular file" in outcome.err
 
 
 def test_an_unforeseen_exception_is_no_traceback_and_not_the_code_for_findings(
@@ -230,6 +255,15 @@ def test_standard_input_with_a_name_is_that_file_with_other_content(project, tri
     assert "tl.load(x_ptr + offsets)" in outcome.out
 
 
+@pytest.mark.parametrize("folder", ["a/" * 3000, "a" * 3000 + "/"], ids=["deep", "long"])
+def test_standard_input_may_have_a_name_that_no_file_can_have(project, tritonlint, folder):
+    outcome = tritonlint(
+        "check", "-", "--stdin-filename", f"{folder}k.py", "--output-format", "concise", stdin=KERNEL.encode()
+    )
+    assert (outcome.code, outcome.err) == (1, "1 finding in 1 file (1 file read, 1 with Triton)\n")
+    assert outcome.out.startswith(f"{folder}k.py:8:9: error SP101")
+
+
 # --- streams that do not cooperate -------------------------------------------------------------------
 
 
@@ -259,6 +293,37 @@ def test_a_reader_that_goes_away(project):
         assert process.wait() == 1
     assert "BrokenPipe" not in said
     assert "findings in" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("check - <&-", "tritonlint: cannot read standard input: it is closed\n"),
+        ("check k.py >&-", "tritonlint: cannot write to standard output: it is closed\n"),
+        ("rule >&-", "tritonlint: cannot write to standard output: it is closed\n"),
+    ],
+)
+def test_a_stream_that_is_closed(project, line, said):
+    (project / "k.py").write_text(KERNEL)
+    program = f"{shlex.quote(sys.executable)} -m tritonlint {line}"
+    done = subprocess.run(
+        ["sh", "-c", program],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKS), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def test_standard_output_may_be_closed_if_the_findings_go_to_a_file(project, tritonlint, monkeypatch):
+    (project / "k.py").write_text(KERNEL)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert tritonlint("check", "--output-file", "out.txt").code == 1
+    assert "SP101" in (project / "out.txt").read_text("utf-8")
 
 
 def test_colours_only_where_they_are_wanted(project):

@@ -216,6 +216,7 @@ def test_what_was_not_checked_is_always_reported():
         ("target-version = 3.6\n", "`target-version` = 3.6 is a number"),
         ('target-version = "latest"\n', "is not a version of Triton"),
         ('target = "h100"\n', "is not a target, as \"cuda:90\""),
+        ('exclude = ["[z-a]"]\n', "`exclude` = [\'[z-a]\'] holds a pattern that is not valid in a .gitignore: bad character range"),
         ("autotune = 1\n", ":1: `autotune` must be a table, not 1"),
         ("\n\n[autotnue]\n", ":3: unknown key `autotnue` in `tritonlint`; did you mean `autotune`?"),
         ('[autotune]\nallowed-path = []\n', ":2: unknown key `allowed-path` in `autotune`; did you mean `allowed-paths`?"),

@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from conftest import KERNEL
@@ -77,6 +78,8 @@ def test_selection(select, ignore, expected):
         (b"# triton\n\n\nx = '\xff'\n", 4),
         (b"# coding: no-such-encoding\n# triton\n", 1),
         (b"# coding: hex\n# triton\n", 1),
+        (b"# coding: punycode\n# triton\n", 1),
+        (b"# coding: undefined\n# triton\n", 1),
         (b"# triton\n" + b"(" * 100_000, None),
         (b"# triton\nx = " + b"-" * 200_000 + b"1\n", None),
         (b"# triton\nx = a" + b".b" * 200_000 + b"\n", None),
@@ -84,6 +87,7 @@ def test_selection(select, ignore, expected):
     ],
     ids=[
         "syntax error", "NUL byte", "not UTF-8", "unknown encoding", "encoding of no text",
+        "encoding of host names", "encoding of nothing",
         "nested parentheses", "nested operators", "long attribute chain", "indentation",
     ],
 )  # fmt: skip
@@ -95,6 +99,31 @@ def test_a_file_that_does_not_parse_is_one_finding(data, line):
     assert (finding.code, finding.severity) == ("TL901", Severity.ERROR)
     assert line in (None, finding.range.start.line)
     assert finding.fingerprint
+
+
+DEEP = "if v == 0:\n    y = 0\n" + "".join(f"elif v == {i}:\n    y = {i}\n" for i in range(1, 1000))
+SUM = "y = " + " + ".join("v" for _ in range(1000)) + "\n"
+
+
+@pytest.mark.parametrize("deep", [DEEP, SUM], ids=["elif", "sum"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "class A:\n",
+        "def f(v):\n",
+        "def f(v, n):\n    copy[(9,)](v, v, n, 128)\n",
+        "@triton.jit\ndef f(v):\n",
+    ],
+    ids=["module", "class", "function", "host", "kernel"],
+)
+@pytest.mark.parametrize("settings", [SAMPLE, Settings()], ids=["sample", "built-in"])
+def test_what_is_nested_too_deep_costs_no_other_findings(settings, head, deep):
+    def found(body):
+        text = f"{KERNEL}\n\n{head}{indent(body, '    ' if head else '')}"
+        return codes(check_source(text, "k.py", settings))
+
+    assert found(deep) == found("y = v\n")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1251"])

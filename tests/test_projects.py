@@ -5,12 +5,14 @@ Whether a file is checked alone, as a hook and an editor do, or with its folder,
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tritonlint.engine import check_paths
+from tritonlint.model import Project
 from tritonlint.testing import check_fixture
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
@@ -122,6 +124,65 @@ def test_a_broken_neighbour_costs_only_its_own_findings(copy_of):
     assert "TL901" not in codes
     assert "TL903" not in codes
     assert ("TL901", None) in names_in(project)
+
+
+@pytest.mark.parametrize("encoding", ["hex", "punycode", "undefined"])
+def test_a_neighbour_that_cannot_be_decoded_costs_only_its_own_findings(copy_of, encoding):
+    project = copy_of("launch_elsewhere")
+    host = project / "host.py"
+    host.write_text(f"# coding: {encoding}\n{host.read_text()}")
+    codes = {code for code, _ in names_in(project / "kernels.py")}
+    assert not codes & {"TL901", "TL903"}
+    assert ("TL901", None) in names_in(project)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_a_pipe_beside_a_file_is_not_waited_for(copy_of, monkeypatch):
+    project = copy_of("launch_elsewhere")
+    before = names_in(project / "kernels.py")
+    os.mkfifo(project / "pipe.py")
+    read_bytes = Path.read_bytes
+
+    def read(path):
+        assert path.name != "pipe.py"
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    assert names_in(project / "kernels.py") == before
+
+
+LONG = "a" * 3000
+
+
+@pytest.mark.parametrize("module", [LONG, f".{LONG}", ".".join(LONG), "." + ".".join(LONG), "TO_THE_ROOT"])
+def test_an_import_that_can_name_no_file_finds_none(copy_of, module):
+    kernels = copy_of("launch_elsewhere") / "kernels.py"
+    before = names_in(kernels)
+    module = module.replace("TO_THE_ROOT", "." * len(kernels.parents))
+    kernels.write_text(f"from {module} import helper\nvalue = helper(1)\n{kernels.read_text()}")
+    assert names_in(kernels) == before
+
+
+def test_a_neighbour_with_a_kernel_of_the_same_name_is_parsed_only_if_it_may_use_this_one(tmp_path):
+    kernel = "import triton\n\n@triton.jit\ndef add(x):\n    pass\n\n\ndef run(x):\n    add[(1,)](x)\n"
+    (tmp_path / "kernels.py").write_text(kernel)
+    (tmp_path / "apart.py").write_text(kernel)
+    for number, line in enumerate(
+        (
+            "from kernels import add",
+            "from kernels import (\n    other as first,\n    add as second,\n)",
+            "from kernels import other, \\\n    add",
+            "from kernels import *",
+            "import kernels\nkernels.add[(1,)](0)",
+        )
+    ):
+        (tmp_path / f"user{number}.py").write_text(f"{kernel}\n{line}\n")
+    project = Project(tmp_path)
+    module = project.load(tmp_path / "kernels.py")
+    assert [other.dotted for other in project.modules_mentioning("add", module)] == [
+        f"user{number}" for number in range(5)
+    ]
+    assert tmp_path / "apart.py" not in project._modules
 
 
 def test_a_cycle_of_imports_comes_to_an_end(tmp_path):

@@ -29,7 +29,7 @@ EXIT_CODES = """\b
 Exit codes:
   0  nothing at or above --fail-on
   1  findings
-  2  bad options or configuration, or nothing could be read
+  2  bad options or configuration, a given path that cannot be read, or nothing to read
 """
 
 
@@ -74,9 +74,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @program.command(epilog=EXIT_CODES)
-@click.argument(
-    "paths", nargs=-1, type=click.Path(exists=True, allow_dash=True, readable=False, path_type=Path)
-)
+@click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path))
 @click.option(
     "--select",
     metavar="RULES",
@@ -112,6 +110,8 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, **options:
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
     click.echo(_summary(run), err=True)
+    if run.incomplete:
+        return FAILURE
     return FINDINGS if run.failing and not exit_zero else OK
 
 
@@ -154,11 +154,21 @@ def _run(
     try:
         if not from_stdin:
             return check_paths(paths, finder), {}
-        data = sys.stdin.buffer.read()
+        data = _standard_input()
         shown = display_path(stdin_filename) if stdin_filename else STDIN
         return check_text(data, stdin_filename, finder), {shown: data}
     except (ConfigError, PackError) as error:
         raise Refusal(str(error)) from error
+
+
+def _standard_input() -> bytes:
+    # Python has no object for a stream that was closed before it started, as by `<&-` in a shell.
+    if sys.stdin is None:
+        raise Refusal("cannot read standard input: it is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Refusal(f"cannot read standard input: {error.strerror or error}") from error
 
 
 def _report(run: Run, texts: dict[str, bytes], options: dict[str, Any]) -> str:
@@ -172,6 +182,8 @@ def _wants_color() -> bool:
     """Whether standard output takes colours; NO_COLOR and FORCE_COLOR have the last word, in this order."""
     if os.environ.get("NO_COLOR"):
         return False
+    if sys.stdout is None:
+        return False
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
@@ -180,6 +192,8 @@ def _write(text: str, output_file: Path | None) -> None:
         if output_file is not None:
             output_file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
             return
+        if sys.stdout is None:
+            raise Refusal("cannot write to standard output: it is closed")
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:

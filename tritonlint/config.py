@@ -119,11 +119,16 @@ class SettingsFinder:
             ConfigError: its configuration file cannot be used.
         """
         known = self._by_folder.get(str(folder))
-        if known is None:
-            known = self._by_folder[str(folder)] = self._find(os.path.abspath(folder))
+        above, passed = os.path.abspath(folder), [str(folder)]
+        while known is None:
+            known = self._by_folder.get(above) or self._stated_in(above)
+            passed.append(above)
+            above = os.path.dirname(above)
+        self._by_folder.update(dict.fromkeys(passed, known))
         return known
 
-    def _find(self, folder: str) -> Settings:
+    def _stated_in(self, folder: str) -> Settings | None:
+        """The settings that start in `folder`, None if those of its parent hold."""
         if self._config is not None:
             options = _read(self._config, Path.cwd(), required=True) or Options()
             return merge(options, self._command_line)
@@ -133,8 +138,8 @@ class SettingsFinder:
                 found = _read(Path(candidate), Path(folder), required=False)
                 if found is not None:
                     return merge(found, self._command_line)
-        parent = os.path.dirname(folder)
-        return merge(Options(), self._command_line) if parent == folder else self.of_folder(parent)
+        is_root = os.path.dirname(folder) == folder
+        return merge(Options(), self._command_line) if is_root else None
 
 
 def _read(file: Path, root: Path, *, required: bool) -> Options | None:

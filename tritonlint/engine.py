@@ -46,6 +46,8 @@ class Run:
     """Whether a finding is at or above the severity at which the settings of its file fail."""
     errors: list[str] = field(default_factory=list)
     """Files and folders that could not be read, in words."""
+    incomplete: bool = False
+    """Whether one of them was asked for by name, so that an answer is missing."""
     rules: dict[str, type[Rule]] = field(default_factory=dict)
     """The documented rules of every pack that was loaded, by code."""
 
@@ -86,11 +88,13 @@ def check_paths(paths: Iterable[Path], finder: SettingsFinder | None = None) -> 
     """
     finder = finder or SettingsFinder()
     run, context = Run(), Context()
+    named = {os.path.abspath(path): path for path in paths}
 
     def note_error(path: Path, error: OSError) -> None:
         run.errors.append(f"{display_path(path)}: cannot be read: {error.strerror or error}")
+        run.incomplete |= os.path.abspath(path) in named
 
-    for found in discover(paths, finder, note_error):
+    for found in discover(named.values(), finder, note_error):
         try:
             data = found.file.read_bytes()
         except OSError as error:
@@ -162,9 +166,7 @@ def check_source(
         return []
     try:
         source = Source(path, text) if isinstance(text, str) else Source.from_bytes(text, path)
-    except (ParseFailure, LookupError) as error:
-        # A coding line may name what Python knows, but not as an encoding of text: that is a LookupError.
-        failure = error if isinstance(error, ParseFailure) else ParseFailure(str(error))
+    except ParseFailure as failure:
         source, unread = Source(path, ""), [invalid_syntax(failure, path)]
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tritonlint.patterns import compile_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +56,8 @@ def discover(
     """The files under `paths`, each once, in an order that depends on names alone.
 
     Folders are walked; symbolic links to folders are not followed, so no loop can be entered. A file that is
-    named explicitly is always taken. A folder that cannot be listed goes to `on_error`.
+    named explicitly is always taken. A folder that cannot be listed goes to `on_error`, and so does a path
+    at which there is nothing, or no file that can be read to its end.
     """
     seen: set[str] = set()
     for path in paths:
@@ -61,11 +66,23 @@ def discover(
             given = Path(absolute)
             found = [Found(Path(file), given) for file in _walk(absolute, finder, on_error)]
         else:
-            found = [Found(Path(absolute), Path(absolute).parent)]
+            found = _named(Path(absolute), on_error)
         for each in found:
             if str(each.file) not in seen:
                 seen.add(str(each.file))
                 yield each
+
+
+def _named(file: Path, on_error: Callable[[Path, OSError], None]) -> list[Found]:
+    """What a path of the command line stands for that is no folder."""
+    try:
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            # Reading a pipe would wait for a writer, and reading a device may never end.
+            raise OSError(errno.EINVAL, "not a regular file (`-` reads standard input)")
+    except OSError as error:
+        on_error(file, error)
+        return []
+    return [Found(file, file.parent)]
 
 
 def _walk(start: str, finder: SettingsFinder, on_error: Callable[[Path, OSError], None]) -> Iterator[str]:
@@ -91,10 +108,18 @@ def _walk(start: str, finder: SettingsFinder, on_error: Callable[[Path, OSError]
 def _wants_file(entry: os.DirEntry[str], ignores: _Ignores, folder: str, finder: SettingsFinder) -> bool:
     return (
         entry.name.endswith(SUFFIXES)
-        and entry.is_file()
+        and _is_file(entry)
         and not _ignored(entry.path, ignores)
         and not finder.of_folder(folder).excludes(Path(entry.path))
     )
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether a file is there, links followed; a link to itself leads nowhere, like one to what is gone."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
 def _wants_folder(entry: os.DirEntry[str], ignores: _Ignores, folder: str, finder: SettingsFinder) -> bool:
@@ -133,26 +158,28 @@ def _ignores_above(start: str) -> _Ignores:
 
 
 def _read_ignore(folder: str) -> _Ignores:
-    """The `.gitignore` of a folder, if there is one that can be read. `pathspec` is imported only then."""
+    """The `.gitignore` of a folder, if there is one that can be read. `pathspec` is imported only then.
+
+    A malformed pattern matches nothing, as in Git, which does not complain of it either.
+    """
+    file = Path(folder, ".gitignore")
+    if not os.path.isfile(file):
+        return ()
     try:
-        text = Path(folder, ".gitignore").read_bytes().decode("utf-8", "replace")
+        text = file.read_bytes().decode("utf-8", "replace")
     except OSError:
         return ()
-    from pathspec import GitIgnoreSpec
-
-    lines = text.splitlines()
+    lines = tuple(text.splitlines())
     try:
-        spec = GitIgnoreSpec.from_lines(lines)
+        spec = compile_patterns(lines)
     except ValueError:
-        spec = GitIgnoreSpec.from_lines([line for line in lines if _valid(line)])
+        spec = compile_patterns(tuple(line for line in lines if _valid(line)))
     return (_Ignore(os.path.join(folder, ""), spec),)
 
 
 def _valid(line: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
     try:
-        GitIgnoreSpec.from_lines([line])
+        compile_patterns((line,))
     except ValueError:
         return False
     return True

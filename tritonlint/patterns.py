@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,13 @@ def compile_patterns(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     """
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns)
+    try:
+        with warnings.catch_warnings():
+            # `[a&&b]` may one day mean something else to `re`, of which a user of patterns need not know.
+            warnings.simplefilter("ignore", FutureWarning)
+            return GitIgnoreSpec.from_lines(patterns)
+    except re.error as error:  # a range that is empty, as in `[z-a]`
+        raise ValueError(error.msg) from error
 
 
 def matches(patterns: tuple[str, ...], root: Path | None, file: Path, *, folder: bool = False) -> bool:

@@ -63,6 +63,10 @@ class Source:
         except UnicodeDecodeError as error:
             line = data[: error.start].count(b"\n") + 1
             raise ParseFailure(f"the file is not valid {error.encoding}: {error.reason}", line) from error
+        except UnicodeError as error:  # some codecs, such as `punycode`, do not say where
+            raise ParseFailure(f"the file is not valid {encoding}: {error}") from error
+        except LookupError as error:  # what Python knows, but not as an encoding of text, such as `hex`
+            raise ParseFailure(str(error)) from error
         return cls(display, text)
 
     @cached_property

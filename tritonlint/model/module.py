@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from tritonlint.model.values import (
@@ -23,6 +23,7 @@ from tritonlint.model.values import (
 from tritonlint.policy import Policy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tritonlint.model.host import HostEvaluator
@@ -162,20 +163,18 @@ class Module:
     def functions(self) -> tuple[FunctionInfo, ...]:
         """Every function in the file, in order."""
         found: list[FunctionInfo] = []
-
-        def visit(body: list[ast.stmt], outer: FunctionInfo | None, class_node: ast.ClassDef | None) -> None:
-            for node in body:
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    info = FunctionInfo(node, self, outer, class_node)
-                    found.append(info)
-                    visit(node.body, info, None)
-                elif isinstance(node, ast.ClassDef):
-                    visit(node.body, outer, node)
-                else:
-                    for inner in _bodies(node):
-                        visit(inner, outer, class_node)
-
-        visit(self.source.tree.body, None, None)
+        # No recursion: every `elif` is a level deeper than the one before it.
+        waiting: list[tuple[ast.stmt, FunctionInfo | None, ast.ClassDef | None]] = []
+        waiting += [(node, None, None) for node in reversed(self.source.tree.body)]
+        while waiting:
+            node, outer, class_node = waiting.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                outer, class_node = FunctionInfo(node, self, outer, class_node), None
+                found.append(outer)
+            elif isinstance(node, ast.ClassDef):
+                class_node = node
+            inner = [statement for body in _bodies(node) for statement in body]
+            waiting += [(statement, outer, class_node) for statement in reversed(inner)]
         return tuple(found)
 
     @cached_property
@@ -202,7 +201,9 @@ class Module:
         if not self._evaluated:
             self._evaluated = True
             evaluator = self.host(None)
-            evaluator.run_module()
+            for statement in self.source.tree.body:
+                if not _run(evaluator, [statement], partial(evaluator.run, [statement])):
+                    break
             self._star_imports = evaluator.star_imports
         return self._scope
 
@@ -276,7 +277,7 @@ class Module:
                 evaluator = HostEvaluator(self, function, Scope(self, function.scope(), function))
                 self._hosts[function] = evaluator
                 self._function_scopes[function] = evaluator.scope
-                evaluator.run_function()
+                _run(evaluator, function.node.body, evaluator.run_function)
         return self._hosts[function]
 
     def scope_of(self, function: FunctionInfo) -> Scope:
@@ -344,6 +345,23 @@ class Module:
     @cached_property
     def _kernel_names(self) -> frozenset[str]:
         return frozenset(value.info.name for value in self.kernel_values)
+
+
+def _run(evaluator: HostEvaluator, body: list[ast.stmt], run: Callable[[], bool | None]) -> bool:
+    """Run statements; False if control never reaches the end.
+
+    What is nested too deep to be evaluated leaves the names it may change unknown.
+    """
+    held, in_loop = len(evaluator.conditions), evaluator.in_loop
+    try:
+        return run() is not False
+    except RecursionError:
+        from tritonlint.model.evaluator import assigned_names
+
+        del evaluator.conditions[held:]
+        evaluator.in_loop = in_loop
+        evaluator.scope.names.update(dict.fromkeys(assigned_names(body), Unknown()))
+        return True
 
 
 _CONVENTIONS = {"triton": "triton", "tl": "triton.language", "gl": "triton.experimental.gluon.language"}

@@ -43,7 +43,8 @@ def project_root(file: Path, given: Path) -> Path:
 def _root_above(folder: Path) -> Path | None:
     """The nearest marked folder, else the topmost package folder."""
     for parent in (folder, *folder.parents):
-        if any((parent / marker).exists() for marker in _MARKERS):
+        # Not `Path.exists`, which raises for a name that is too long for the file system.
+        if any(os.path.exists(parent / marker) for marker in _MARKERS):
             return parent
     return package_top(folder / "_")
 
@@ -52,7 +53,7 @@ def package_top(file: Path) -> Path | None:
     """The topmost folder of the package `file` is in, None if it is in none."""
     top = None
     for parent in file.parents:
-        if not (parent / "__init__.py").exists():
+        if not os.path.exists(parent / "__init__.py"):
             break
         top = parent
     return top
@@ -65,6 +66,7 @@ class Project:
         self.root = root.absolute()
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
+        self._foreign: dict[str, list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
 
     def module(self, source: Source, file: Path | None = None) -> Module:
@@ -95,7 +97,7 @@ class Project:
         try:
             source = Source.read(path, display_path(path))
             source.tree  # noqa: B018 - parses, or raises
-        except (OSError, ParseFailure, LookupError):
+        except (OSError, ParseFailure):
             return None
         return Module(source, self, path, self._dotted(path))
 
@@ -127,7 +129,7 @@ class Project:
     def _import_folders(self, file: Path) -> list[Path]:
         top = package_top(file)
         first = top.parent if top is not None else file.parent
-        folders = [first, self.root.parent if (self.root / "__init__.py").exists() else self.root]
+        folders = [first, self.root.parent if os.path.exists(self.root / "__init__.py") else self.root]
         return [*folders, self.root / "src", self.root / "python"]
 
     def _module_under(self, folder: Path, dotted: str) -> Module | None:
@@ -140,7 +142,7 @@ class Project:
     # --- search ---------------------------------------------------------------------------------
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file under the root, in order."""
+        """Every Python file under the root, in order. Pipes are left out: to read one waits for a writer."""
         found: list[Path] = []
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(
@@ -148,7 +150,8 @@ class Project:
                 for name in folders
                 if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
             )
-            found += [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
+            paths = [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+            found += [Path(path) for path in paths if os.path.isfile(path)]
         return tuple(found)
 
     @cached_property
@@ -171,9 +174,12 @@ class Project:
         return self._words.get(name.encode(), [])
 
     def modules_mentioning(self, name: str, besides: Module) -> list[Module]:
-        """Modules other than `besides` in which the word `name` occurs."""
+        """Modules other than `besides` in which `name` occurs and may mean what another file defines."""
+        if name not in self._foreign:
+            mentioning = self.files_mentioning(name)
+            self._foreign[name] = [path for path in mentioning if not _means_own(name, path)]
         found = []
-        for path in self.files_mentioning(name):
+        for path in self._foreign[name]:
             if path != besides.file:
                 module = self.load(path)
                 if module is not None:
@@ -182,18 +188,46 @@ class Project:
 
     # --- evaluation -----------------------------------------------------------------------------
     def trace(self, info: FunctionInfo) -> Trace:
-        """What a jit function does when it is the root of the evaluation."""
+        """What a jit function does when it is the root of the evaluation.
+
+        Of one that is nested too deep to be evaluated, nothing is known.
+        """
         from tritonlint.model.kernel import trace_of
+        from tritonlint.model.records import Trace
 
         if info not in self._traces:
-            self._traces[info] = trace_of(info)
+            try:
+                self._traces[info] = trace_of(info)
+            except RecursionError:
+                self._traces[info] = Trace(info)
+                self._traces[info].complete = False
         return self._traces[info]
+
+
+def _means_own(name: str, path: Path) -> bool:
+    """Whether a file defines `name` itself and neither imports it nor asks a module for it.
+
+    Where every file has a kernel of the same name, this saves parsing all of them for the sake of one.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    word = re.escape(name.encode())
+    return (
+        re.search(rb"^(?:async )?def %b\b" % word, data, re.MULTILINE) is not None
+        and re.search(rb"\.\s*%b\b|\bimport\b(?:[^\n(\\]|\\\r?\n)*(?:\([^)]*)?\b%b\b" % (word, word), data)
+        is None
+        and re.search(rb"\bimport\b\s*\(?\s*\*", data) is None
+    )
 
 
 def _file_of(stem: Path, root: Path) -> Path | None:
     """The file that holds the module at `stem`, if it is inside `root`."""
+    if not stem.name:  # the root of the file system, which enough dots reach
+        return None
     for path in (stem.with_name(stem.name + ".py"), stem / "__init__.py"):
-        if path.is_file() and (root in path.parents or root.parent in path.parents):
+        if os.path.isfile(path) and (root in path.parents or root.parent in path.parents):
             return path
     return None
 

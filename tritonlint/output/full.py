@@ -71,7 +71,7 @@ class _Page:
         try:
             data = self._context.texts.get(path)
             source = Source.read(Path(path), path) if data is None else Source.from_bytes(data, path)
-        except (OSError, ParseFailure, LookupError):
+        except (OSError, ParseFailure):
             return []
         return source.lines
 
