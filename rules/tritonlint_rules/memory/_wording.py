@@ -28,11 +28,18 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.LOW
     if exposure.kind == "index":
         return Confidence.MEDIUM if exposure.tail.stepped else Confidence.LOW
+    if _is_read_from_memory(exposure.tail.size):
+        return Confidence.LOW
     if exposure.tail.stepped or exposure.hinted:
         return Confidence.MEDIUM
     if exposure.launch is None and _is_row_stride(exposure):
         return Confidence.MEDIUM
     return Confidence.LOW
+
+
+def _is_read_from_memory(size: Poly | None) -> bool:
+    """Whether a loop ends where a table in memory says: the host may have checked its entries."""
+    return size is not None and any(atom.kind == "load" for atom in size.closure)
 
 
 def _is_row_stride(exposure: Exposure) -> bool:
