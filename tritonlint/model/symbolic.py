@@ -9,6 +9,7 @@ Values are taken as mathematical integers: overflow is a matter for its own rule
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -461,6 +462,8 @@ def show(poly: Poly) -> str:
     if not poly.terms:
         return "0"
     ordered = sorted(poly.terms.items(), key=lambda item: (not item[0], _show_monomial(item[0])))
+    if len(ordered) == 1 and len(ordered[0][0]) == 1 and ordered[0][1] == 1:
+        return show_atom(ordered[0][0][0])
     text = ""
     for monomial, factor in ordered:
         sign = "-" if factor < 0 else "+"
@@ -479,7 +482,18 @@ def _show_monomial(monomial: Monomial) -> str:
 
 
 def _factor(text: str) -> str:
-    return f"({text})" if " " in text and not text.endswith(")") else text
+    """A text as an operand: in brackets where a space stands outside of any."""
+    depth = 0
+    for sign in text:
+        depth += (sign in "([") - (sign in ")]")
+        if sign == " " and depth == 0:
+            return f"({text})"
+    return text
+
+
+def _tensor_name(key: object) -> str:
+    """A host tensor as its author knows it, without where the model saw it made."""
+    return re.sub(r"[@~]\d+(:\d+)?", "", str(key))
 
 
 def _name_in(args: tuple[Any, ...]) -> str:
@@ -510,17 +524,17 @@ def show_atom(atom: Atom) -> str:
     if kind == "arange":
         return f"arange({show(args[0])}, {show(args[1])})"
     if kind in _INFIX:
-        return f"({show(args[0])}) {_INFIX[kind]} ({show(args[1])})"
+        return f"{_factor(show(args[0]))} {_INFIX[kind]} {_factor(show(args[1]))}"
     if kind in ("min", "max"):
         return f"{kind}({', '.join(sorted(show(item) for item in args[0]))})"
     if kind == "pow2ceil":
         return f"next_power_of_2({show(args[0])})"
     if kind == "dim":
-        return f"{args[0]}.shape[{args[1]}]"
+        return f"{_tensor_name(args[0])}.shape[{args[1]}]"
     if kind == "stride":
-        return f"{args[0]}.stride({args[1]})"
+        return f"{_tensor_name(args[0])}.stride({args[1]})"
     if kind == "numel":
-        return f"{args[0]}.numel()"
+        return f"{_tensor_name(args[0])}.numel()"
     if kind == "trip":
         return "iteration"
     inner = ", ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Related
@@ -9,6 +10,7 @@ from tritonlint.model import Place, Proof
 from tritonlint.model.exposure import Exposure, constexprs_of
 from tritonlint.model.records import Where
 from tritonlint.model.symbolic import Poly
+from tritonlint.model.values import Number
 
 _VERBS = {"load": "reads", "store": "writes"}
 
@@ -28,7 +30,7 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.LOW
     if exposure.kind == "index":
         return Confidence.MEDIUM if exposure.tail.stepped else Confidence.LOW
-    if _is_read_from_memory(exposure.tail.size):
+    if _walks_a_table(exposure.tail.size):
         return Confidence.LOW
     if exposure.tail.stepped or exposure.hinted:
         return Confidence.MEDIUM
@@ -37,9 +39,10 @@ def confidence_of(exposure: Exposure) -> Confidence:
     return Confidence.LOW
 
 
-def _is_read_from_memory(size: Poly | None) -> bool:
-    """Whether a loop ends where a table in memory says: the host may have checked its entries."""
-    return size is not None and any(atom.kind == "load" for atom in size.closure)
+def _walks_a_table(size: Poly | None) -> bool:
+    """Whether a loop runs from one entry of a table to the next: the host may have checked them all."""
+    kinds = {atom.kind for atom in size.closure} if size is not None else set()
+    return "load" in kinds and "carried" in kinds
 
 
 def _is_row_stride(exposure: Exposure) -> bool:
@@ -57,9 +60,11 @@ def index_of(exposure: Exposure) -> str:
     text = str(exposure.axis.index)
     if len(text) <= LONGEST:
         return text
-    where = exposure.access.where
-    written = place_of(where).text.split("(", 1)[-1].split(",")[0].rstrip(")")
-    return written if len(written) <= LONGEST else f"... + {Poly.of(exposure.axis.arange)}"
+    for assignment in exposure.trace.assignments:
+        value = assignment.value
+        if isinstance(value, Number) and str(value.poly) == text:
+            return assignment.name
+    return f"... + {Poly.of(exposure.axis.arange)}"
 
 
 LONGEST = 48
@@ -82,7 +87,8 @@ def limit_of(exposure: Exposure) -> str:
 
 def _quoted(size: Poly) -> str:
     text = str(size)
-    return f"`{text}`" if len(text) <= LONGEST and "..." not in text else "the tensor's size"
+    plain = not re.search(r"\.\.\.|\?|unknown\(|iteration|load\(", text)
+    return f"`{text}`" if len(text) <= LONGEST and plain else "the tensor's size"
 
 
 def verb_of(exposure: Exposure) -> str:
