@@ -34,5 +34,9 @@ def type_of(item: HalfSum) -> str:
     """The type in words."""
     if item.dtype.is_known:
         return f"`{item.dtype}`"
-    names = ", ".join(sorted(name.lstrip("=") for name in item.dtype.elements))
-    return f"the type of `{names}`" if names else "half precision"
+    names = sorted({name.lstrip("=") for name in item.dtype.elements})
+    if not names:
+        return "half precision"
+    if len(names) == 1:
+        return f"the type of `{names[0]}`"
+    return "the types of " + ", ".join(f"`{name}`" for name in names[:-1]) + f" and `{names[-1]}`"
