@@ -464,6 +464,11 @@ class Evaluator:
             return Sequence(tuple(parts), one.exact and two.exact)
         if isinstance(one, Tensor) and isinstance(two, Tensor):
             return self._join_tensors(one, two)
+        for module, other in ((one, two), (two, one)):
+            if isinstance(module, LazyImport) and module.module.startswith("triton"):
+                return module  # `except ImportError: triton = None`, a mock, a stub: kernels need the real one
+            if isinstance(module, LazyImport) and isinstance(other, NoneValue):
+                return module
         options = (*_options(one), *(o for o in _options(two) if o not in _options(one)))
         if len(options) <= 6:
             grounds = [value.grounds for value in (one, two) if isinstance(value, Choice)]
