@@ -228,7 +228,7 @@ def _above_zero(size: Poly) -> Poly:
     """`max(size, 1)` is the size: no launch is about an empty tensor."""
     atom = size.atom
     if atom is not None and atom.kind == "max":
-        sizes = [item for item in atom.args[0] if item.constant is None]
+        sizes: list[Poly] = [item for item in atom.args[0] if item.constant is None]
         if len(sizes) == 1 and all(item.constant in (None, 0, 1) for item in atom.args[0]):
             return sizes[0]
     return size
@@ -323,8 +323,7 @@ def _swapped_limit(
     Two other accesses are needed, or a launch whose grid counts the tiles of the usual limit.
     """
     others = [s for s in sightings(trace, axis, access) if s.access is not None]
-    usual = {s.limit for s in others}
-    if len(usual) != 1 or guard.limit in usual:
+    if any(s.limit == guard.limit for s in others) or len({s.limit for s in others}) != 1:
         return None
     limit = others[0].limit
     witnesses = {id(s.access) for s in others}

@@ -30,7 +30,7 @@ class Formula:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        inner = (self.poly, *self.parts)
+        inner: tuple[Poly | Formula, ...] = (self.poly, *self.parts)
         object.__setattr__(self, "_closure", None)
         object.__setattr__(self, "size", 1 + sum(part.size for part in inner))
         object.__setattr__(self, "depth", 1 + max(part.depth for part in inner))

@@ -10,7 +10,6 @@ Values are taken as mathematical integers: overflow is a matter for its own rule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import isfinite
 from typing import Any
 from zlib import crc32
 
@@ -331,13 +330,14 @@ def deep(whole: Any) -> Poly:
 
 
 def _is_tame(value: Number) -> bool:
-    """Whether arithmetic on a number stays exact, or at least finite."""
-    return -MAX_NUMBER <= value <= MAX_NUMBER if isinstance(value, int) else isfinite(value)
+    """Whether a number is none of those that are too large, infinite or no number at all."""
+    return -MAX_NUMBER <= value <= MAX_NUMBER
 
 
 def _bounded(terms: dict[Monomial, Number]) -> Poly:
-    if not all(map(_is_tame, terms.values())):
-        return _opened(terms)
+    for factor in terms.values():
+        if not -MAX_NUMBER <= factor <= MAX_NUMBER:
+            return _opened(terms)
     if len(terms) > MAX_TERMS:
         return Poly.of(Atom("sum", Poly(terms)))
     return Poly(terms)
