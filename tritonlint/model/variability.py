@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence
+from tritonlint.model.evaluator import written
 from tritonlint.model.facts import possible_values
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import Number, Tensor
@@ -288,5 +289,5 @@ def _short(key: str) -> str:
 def _words(node: ast.AST) -> str:
     """The host's own words for a value."""
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
-        return ast.unparse(node)
+        return written(node)
     return ""
