@@ -75,7 +75,7 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     if _is_rest_of_a_tensor(poly):
         return None
     found: list[Variation] = []
-    for atom in sorted(poly.surface, key=lambda item: item.kind):
+    for atom in sorted(poly.surface, key=lambda item: (item.kind, repr(item))):
         variation = _of_atom(atom, node, launch)
         if variation is not None:
             found.append(variation)
