@@ -115,6 +115,7 @@ CASES = {
     "chosen": lines("y = n", *["y = max(y, n // y) if y > m else min(y + 1, y // m)"] * 45),
     "nested branches": nested("if n > {i}:", 90, "m = n"),
     "nested lists": "y = " + "[" * 90 + "n" + " for i in x]" * 90,
+    "many conditions": lines("y = n < 3", *[f"y = y & (m < {i})" for i in range(900)]),
     "long lambda": "y = " + "lambda: " * 90 + "n",
 }
 OWN = {

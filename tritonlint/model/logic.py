@@ -149,17 +149,17 @@ def either(*parts: Formula) -> Formula:
 
 
 def _join(kind: str, neutral: Formula, absorbing: Formula, parts: tuple[Formula, ...]) -> Formula:
-    kept: list[Formula] = []
+    kept: dict[Formula, None] = {}
     for part in parts:
         if part == absorbing:
             return absorbing
         for item in part.parts if part.kind == kind else (part,):
-            if item != neutral and item not in kept:
-                kept.append(item)
+            if item != neutral:
+                kept[item] = None
     if not kept:
         return neutral
     if len(kept) == 1:
-        return kept[0]
+        return next(iter(kept))
     joined = Formula(kind, parts=tuple(kept))
     return opaque(deep(joined)) if joined.size > MAX_SIZE or joined.depth > MAX_DEPTH else joined
 
