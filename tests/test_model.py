@@ -290,3 +290,38 @@ def test_contexts_of_a_helper_are_its_outermost_callers():
 def test_parameters_that_are_known_at_compile_time():
     kernels = {kernel.name: kernel for kernel in module_of("launches.py").kernels}
     assert [p.name for p in kernels["kernel"].parameters if p.is_constexpr] == ["BLOCK"]
+
+
+ASYNC = """
+import torch
+import triton
+
+
+@triton.jit
+def kernel(x, n):
+    pass
+
+
+async def host(x: torch.Tensor, streams):
+    {head}
+        n = 4
+        kernel[(8,)](x, n)
+    {tail}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        ("try:", "except ValueError:\n        pass"),
+        ("try:", "except* ValueError:\n        pass"),
+        ("with streams as s:", ""),
+        ("async with streams as s:", ""),
+        ("for s in streams:", ""),
+        ("async for s in streams:", ""),
+    ],
+)
+def test_a_launch_is_seen_in_every_form_of_a_block(head, tail, tmp_path):
+    module = module_from(ASYNC.format(head=head, tail=tail), tmp_path)
+    (launch,) = module.launches
+    assert shown(launch.arguments["n"].value) == "4"

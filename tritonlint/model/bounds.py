@@ -325,9 +325,15 @@ def _multiple(poly: Poly, step: Poly) -> Poly:
 # --- limits seen elsewhere --------------------------------------------------------------------------
 def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting]:
     """Limits that other accesses and other masks of the kernel put on the same index."""
+    if axis not in trace.sightings:
+        trace.sightings[axis] = _all_sightings(trace, axis)
+    return [seen for seen in trace.sightings[axis] if seen.access is None or seen.access is not besides]
+
+
+def _all_sightings(trace: Trace, axis: Axis) -> list[Sighting]:
     found: list[Sighting] = []
     for access in trace.accesses:
-        if access is not besides and access.mask is not None and access.mask.formula is not None:
+        if access.mask is not None and access.mask.formula is not None:
             for formula in access.mask.formula.conjuncts():
                 limit = _limit_along(axis, formula)
                 if limit is not None:

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo
 
 MAX_INLINE_DEPTH = 12
+MAX_INLINED = 500
+"""Calls of helpers that are inlined for one root; what the others do is unknown."""
 _PER_CALL = (
     "scope",
     "function",
@@ -127,6 +129,7 @@ class DeviceEvaluator(Evaluator):
         self.pointers = pointers
         self.constexprs = frozenset(p.name for p in root.parameters if p.is_constexpr)
         self.loops: list[Loop] = []
+        self.calls_inlined = 0
         self.calls: tuple[CallSite, ...] = ()
         self.definitions: dict[str, Where] = {}
         self.replaced: Where | None = None
@@ -295,7 +298,7 @@ class DeviceEvaluator(Evaluator):
         return str(names[0]) if names else None
 
     # --- loops ----------------------------------------------------------------------------------
-    def loop_over(self, node: ast.For) -> None:
+    def loop_over(self, node: ast.For | ast.AsyncFor) -> None:
         source = node.iter
         bounds = self._range_bounds(source) if isinstance(source, ast.Call) else None
         if bounds is None:
@@ -461,6 +464,9 @@ class DeviceEvaluator(Evaluator):
         starred = any(isinstance(arg, ast.Starred) for arg in node.args)
         keywords = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg}
         deps = _all_deps([*args, *keywords.values()])
+        if self.calls_inlined >= MAX_INLINED:
+            self.out_of_budget()
+            return Unknown(deps)
         if (
             starred
             or len(self.calls) >= MAX_INLINE_DEPTH
@@ -503,6 +509,7 @@ class DeviceEvaluator(Evaluator):
     def _inlined(self, node: ast.Call, info: FunctionInfo, names: dict[str, Value]) -> Value:
         outer = self.__dict__.copy()
         held = len(self.conditions)
+        self.calls_inlined += 1
         self.calls = (*self.calls, CallSite(self.function, node))
         self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
         self.scope = Scope(info.module, info.scope(), info)

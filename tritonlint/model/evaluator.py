@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Items
 from dataclasses import replace
+from zlib import crc32
 
 from tritonlint.model.arithmetic import as_condition, binary, comparison
 from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE
@@ -33,12 +34,21 @@ from tritonlint.model.values import (
     Value,
     deps_of,
     integer,
+    kept,
     real,
     truth,
 )
 
 BUDGET = 60_000
-"""Expressions evaluated for one root before the rest is left unknown."""
+"""Statements and expressions evaluated for one root before the rest is left unknown."""
+ALLOWANCE = 10_000
+"""What is left for the decorators of a function, whatever was spent before."""
+MAX_DEPTH = 100
+"""Expressions and blocks inside one another; what is deeper is unknown."""
+MAX_KEY = 1000
+"""Characters of the name of one of several tensors."""
+MAX_LOOPS = 4
+"""Loops inside one another that are run twice; in deeper ones what changes is unknown."""
 
 
 class Evaluator:
@@ -55,6 +65,9 @@ class Evaluator:
         """Kinds of atoms in the condition by which two values are being joined."""
         self.recording = True
         self.spent = 0
+        self.depth = 0
+        """How many expressions and blocks the one at hand is in."""
+        self.loops_around = 0
         self.statement: ast.stmt | None = None
         self.path_key: tuple[object, ...] = ()
         self.star_imports: list[tuple[str, int]] = []
@@ -76,7 +89,7 @@ class Evaluator:
         """The value of a name no scope holds."""
         return UNKNOWN_VALUE
 
-    def loop_over(self, node: ast.For) -> None:
+    def loop_over(self, node: ast.For | ast.AsyncFor) -> None:
         """Run a `for` statement."""
         self.havoc(node)
 
@@ -114,12 +127,28 @@ class Evaluator:
     # --- statements -------------------------------------------------------------------------------
     def run(self, body: Iterable[ast.stmt]) -> bool:
         """Run statements; False if control never reaches the end."""
-        for statement in body:
-            self.statement = statement
-            handler = _STATEMENTS.get(type(statement))
-            if handler is not None and getattr(self, handler)(statement) is False:
-                return False
+        if self.depth >= MAX_DEPTH:
+            self.out_of_budget()
+            return True
+        self.depth += 1
+        try:
+            for statement in body:
+                if not self._ran(statement):
+                    return False
+        finally:
+            self.depth -= 1
         return True
+
+    def _ran(self, statement: ast.stmt) -> bool:
+        """Run one statement; False if control does not go on behind it."""
+        self.spent += 1
+        if self.spent > BUDGET:
+            self.out_of_budget()
+            if not isinstance(statement, _CHEAP):
+                return True
+        self.statement = statement
+        handler = _STATEMENTS.get(type(statement))
+        return handler is None or getattr(self, handler)(statement) is not False
 
     def _expr(self, node: ast.Expr) -> None:
         self.evaluate(node.value)
@@ -183,6 +212,7 @@ class Evaluator:
 
     def bind(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         """Give `target` the value, unpacking tuples."""
+        value = kept(value)
         if isinstance(target, ast.Name):
             self._before = self.scope.names.get(target.id)
             self.scope.names[target.id] = self.assigned(target.id, value, node)
@@ -265,7 +295,7 @@ class Evaluator:
         self.recording = quiet
         return not (isinstance(node.test, ast.Constant) and node.test.value)
 
-    def _for(self, node: ast.For) -> None:
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
         self.loop_over(node)
 
     def havoc(self, node: ast.For | ast.AsyncFor) -> None:
@@ -287,6 +317,10 @@ class Evaluator:
         A first, silent pass finds what each iteration adds to the names it changes; names that
         advance by a fixed amount become `before + trip * amount`, the others unknown.
         """
+        if self.loops_around >= MAX_LOOPS:
+            self._run_once(node, body, enter)
+            return
+        self.loops_around += 1
         names = assigned_names(body)
         before = {name: self.scope.names[name] for name in sorted(names) if name in self.scope.names}
         held = len(self.conditions)
@@ -309,6 +343,19 @@ class Evaluator:
         del self.conditions[held:]
         for name, value in before.items():
             self.scope.names[name] = self._leaving(value, self.scope.names.get(name), marks[name])
+        self.loops_around -= 1
+
+    def _run_once(self, node: ast.AST, body: list[ast.stmt], enter: Callable[[], object]) -> None:
+        """Run a loop body with nothing known of the names it changes: twice would be 2**depth times."""
+        held = len(self.conditions)
+        for name in sorted(assigned_names(body)):
+            if (value := self.scope.names.get(name)) is not None:
+                self.scope.names[name] = self.carried(value, Atom("carried", self.site(node), name))
+        before = dict(self.scope.names)
+        enter()
+        self.run(body)
+        del self.conditions[held:]
+        self.scope.names = self.joined(before, self.scope.names, node)
 
     def carried(self, value: Value, mark: Atom) -> Value:
         """A stand-in for what a name holds at the start of some iteration."""
@@ -372,14 +419,14 @@ class Evaluator:
     def _assert(self, node: ast.Assert) -> None:
         self.conditions.append(self.condition(node.test))
 
-    def _with(self, node: ast.With) -> bool:
+    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         for item in node.items:
             value = self.evaluate(item.context_expr)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value, node)
         return self.run(node.body)
 
-    def _try(self, node: ast.Try) -> bool:
+    def _try(self, node: ast.Try | ast.TryStar) -> bool:
         held = len(self.conditions)
         before = dict(self.scope.names)
         through = self.run(node.body) and self.run(node.orelse)
@@ -518,7 +565,7 @@ class Evaluator:
             else ""
         )
         return Tensor(
-            key=key or f"{one.key}|{two.key}",
+            key=key or _one_of(one.key, two.key),
             like=one.shape_key if one.shape_key == two.shape_key else "",
             dims=dims,
             dtype=dtype,
@@ -538,8 +585,15 @@ class Evaluator:
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
             return UNKNOWN_VALUE
-        value: Value = getattr(self, handler)(node)
-        return value
+        if self.depth >= MAX_DEPTH:
+            self.out_of_budget()
+            return UNKNOWN_VALUE
+        self.depth += 1
+        try:
+            value: Value = getattr(self, handler)(node)
+        finally:
+            self.depth -= 1
+        return kept(value)
 
     def out_of_budget(self) -> None:
         """Called once the budget is spent."""
@@ -760,6 +814,22 @@ class Evaluator:
         return UNKNOWN_VALUE
 
 
+def _one_of(one: str, two: str) -> str:
+    """The key of one of two tensors; a short one, for variables that change places again and again."""
+    key = f"{one}|{two}"
+    return key if len(key) <= MAX_KEY else f"{one[: MAX_KEY // 2]}|{crc32(key.encode()):08x}"
+
+
+def written(node: ast.expr) -> str:
+    """The text of an expression, its shape alone if it is nested too deep to be written out."""
+    level: list[ast.AST] = [node]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in ast.iter_child_nodes(outer)]
+        if not level:
+            return ast.unparse(node)
+    return f"{type(node).__name__}@{node.lineno}:{node.col_offset}"
+
+
 def _plain_count(target: ast.expr) -> int | None:
     """The number of names a tuple target takes, None where a starred one takes any number."""
     if isinstance(target, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in target.elts):
@@ -818,6 +888,8 @@ def _has_break(node: ast.While) -> bool:
     return any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement))
 
 
+_CHEAP = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+"""Statements that are run even without budget: what they define is used elsewhere."""
 _STATEMENTS: dict[type[ast.stmt], str] = {
     ast.Expr: "_expr",
     ast.Assign: "_assign",
@@ -826,13 +898,16 @@ _STATEMENTS: dict[type[ast.stmt], str] = {
     ast.If: "_if",
     ast.While: "_while",
     ast.For: "_for",
+    ast.AsyncFor: "_for",
     ast.Return: "_return",
     ast.Raise: "_raise",
     ast.Break: "_stop",
     ast.Continue: "_stop",
     ast.Assert: "_assert",
     ast.With: "_with",
+    ast.AsyncWith: "_with",
     ast.Try: "_try",
+    ast.TryStar: "_try",
     ast.Match: "_match",
     ast.Delete: "_delete",
     ast.FunctionDef: "_define",

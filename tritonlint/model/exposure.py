@@ -323,8 +323,7 @@ def _swapped_limit(
     Two other accesses are needed, or a launch whose grid counts the tiles of the usual limit.
     """
     others = [s for s in sightings(trace, axis, access) if s.access is not None]
-    usual = {s.limit for s in others}
-    if len(usual) != 1 or guard.limit in usual:
+    if any(s.limit == guard.limit for s in others) or len({s.limit for s in others}) != 1:
         return None
     limit = others[0].limit
     witnesses = {id(s.access) for s in others}

@@ -74,7 +74,8 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
             continue
         number = launch.on_host(tile.extent).integer
         if number is not None and number > 0 and not is_power(number):
-            names = [a.args[0] for a in parameters if a.args[0] in launch.arguments]
+            mentioned = {atom.args[0] for atom in parameters}
+            names = [name for name in launch.arguments if name in mentioned]
             node = launch.arguments[names[0]].node if names else launch.node
             by_default = bool(names) and launch.arguments[names[0]].by_default
             module = tile.where.function.module if by_default else launch.module

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model import symbolic
 from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
-from tritonlint.model.evaluator import Evaluator
+from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, written
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.logic import Formula, both, equal, opaque
 from tritonlint.model.symbolic import ONE, Atom, Poly
@@ -49,6 +49,7 @@ from tritonlint.model.values import (
     Value,
     deps_of,
     integer,
+    kept,
     truth,
 )
 
@@ -56,7 +57,10 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module, Parameter
 
 MAX_ITEMS = 2048
-MAX_DEPTH = 5
+MAX_CALLS = 5
+"""Host functions inlined inside one another."""
+MAX_ROUNDS = 2000
+"""Statements that a loop over known items, and those around it, are written out to."""
 _OPTIONS = frozenset(
     "num_warps num_stages num_ctas maxnreg enable_fp_fusion "
     "extern_libs debug launch_cooperative_grid launch_pdl waves_per_eu "
@@ -76,11 +80,11 @@ Arguments = dict[str, Value]
 class HostEvaluator(TensorMethods, Evaluator):
     """Evaluates a module body (`function` None) or one host function, recording launches and tunings."""
 
-    def __init__(self, module: Module, function: FunctionInfo | None, scope: Scope, depth: int = 0) -> None:
+    def __init__(self, module: Module, function: FunctionInfo | None, scope: Scope, inlined: int = 0) -> None:
         super().__init__(scope)
         self.module = module
         self.function = function
-        self.depth = depth
+        self.calls_around = inlined
         self.launches: list[Launch] = []
         self.inlined: list[Launch] = []
         """Launches in functions that were called here, with this caller's arguments and facts."""
@@ -89,10 +93,15 @@ class HostEvaluator(TensorMethods, Evaluator):
         """Kernels by the node of the tuner they were given to."""
         self.ranks: dict[str, int] = {}
         self.in_loop = 0
+        self.rounds = 1
+        """How often the loops around that are written out run what is inside."""
+        self.applied: tuple[ast.Lambda, ...] = ()
+        """The lambdas being called."""
 
     def run_module(self) -> None:
         """Evaluate the module body."""
         self.run(self.module.source.tree.body)
+        self.spent = min(self.spent, BUDGET - ALLOWANCE)  # constants are asked for later, too
 
     def run_function(self) -> None:
         """Evaluate the function with unknown arguments."""
@@ -111,13 +120,16 @@ class HostEvaluator(TensorMethods, Evaluator):
         name, annotation = parameter.name, parameter.node.annotation
         if position == 0 and self.function.class_node is not None and name in ("self", "cls"):
             return Instance("self", self.function.class_node.name)
-        words = ast.unparse(annotation) if annotation is not None else ""
+        words = written(annotation) if annotation is not None else ""
         default = parameter.default
         if isinstance(default, ast.Constant) and isinstance(default.value, int | float):
             dtype = "int64" if isinstance(default.value, int) else "fp32"
             return Number(Poly.of(Atom("config", name, default.value)), DType(dtype))
-        if isinstance(default, ast.UnaryOp) and isinstance(default.operand, ast.Constant):
-            return Number(Poly.of(Atom("config", name, ast.literal_eval(default))), DType("int64"))
+        if isinstance(default, ast.UnaryOp) and isinstance(default.op, ast.USub | ast.UAdd):
+            value = default.operand.value if isinstance(default.operand, ast.Constant) else None
+            if isinstance(value, int | float):
+                value = -value if isinstance(default.op, ast.USub) else value
+                return Number(Poly.of(Atom("config", name, value)), DType("int64"))
         if words in ("int", "float", "bool"):
             return Number(
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
@@ -149,8 +161,10 @@ class HostEvaluator(TensorMethods, Evaluator):
     def apply_decorators(self, info: FunctionInfo, scope: Scope) -> Value:
         """What a function is after its decorators, innermost first."""
         value: Value = FunctionValue(info)
+        spent, self.spent = self.spent, min(self.spent, BUDGET - ALLOWANCE)
         for decorator in reversed(info.node.decorator_list):
             value = self.wrapped(self.evaluate_in(decorator, scope), value, decorator)
+        self.spent = max(spent, self.spent)
         return value
 
     def wrapped(self, decorator: Value, value: Value, node: ast.expr) -> Value:
@@ -167,7 +181,7 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.tuned_kernels[id(decorator.node)] = value
             if isinstance(decorator, Tuned | HeuristicsValue):
                 return replace(value, wrappers=(decorator, *value.wrappers))
-            name = decorator.name if isinstance(decorator, External) else ast.unparse(node)[:60]
+            name = decorator.name if isinstance(decorator, External) else written(node)[:60]
             return replace(value, wrappers=(External(name), *value.wrappers))
         return value
 
@@ -226,7 +240,8 @@ class HostEvaluator(TensorMethods, Evaluator):
             key = self.evaluate(target.slice)
             if isinstance(owner, Mapping):
                 items = (*owner.items, (key.value, value)) if isinstance(key, Text) else owner.items
-                self.scope.names[target.value.id] = Mapping(items, owner.exact and isinstance(key, Text))
+                exact = owner.exact and isinstance(key, Text)
+                self.scope.names[target.value.id] = kept(Mapping(items, exact))
 
     def subscript(self, node: ast.Subscript, value: Value) -> Value:
         value = _one(value, KernelValue, Tensor, Sequence)
@@ -335,14 +350,18 @@ class HostEvaluator(TensorMethods, Evaluator):
         return result
 
     # --- loops ----------------------------------------------------------------------------------
-    def loop_over(self, node: ast.For) -> None:
+    def loop_over(self, node: ast.For | ast.AsyncFor) -> None:
         source = self.evaluate(node.iter)
         items = self.items_of(source)
-        if items is not None and len(items) * len(node.body) <= 200:
+        size = len(items) * len(node.body) if items is not None else 0
+        if items is not None and size <= 200 and size * self.rounds <= MAX_ROUNDS:
+            outer = self.rounds
+            self.rounds *= max(len(items), 1)
             for item in items:
                 self.bind(node.target, item, node)
                 if not self.run(node.body):
                     break
+            self.rounds = outer
             return
         self.in_loop += 1
         site = self.site(node)
@@ -486,18 +505,23 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _opaque(self, node: ast.Call, name: str, args: Iterable[Value]) -> Value:
         """The result of a call nothing is known of."""
-        name = name or f"{ast.unparse(node.func)[:40]}()"
+        name = name or f"{written(node.func)[:40]}()"
         return Tensor(f"{name}@{node.lineno}:{node.col_offset}", origin="derived", sure=False, node=node)
 
     def apply_lambda(self, value: LambdaValue, args: list[Value], keywords: Arguments) -> Value:
-        """Call a lambda."""
+        """Call a lambda; one that calls itself gives something unknown."""
+        if value.node in self.applied:
+            return UNKNOWN_VALUE
+        outer, self.applied = self.applied, (*self.applied, value.node)
         scope = Scope(value.scope.module, value.scope, value.scope.function)
         names = [a.arg for a in (*value.node.args.posonlyargs, *value.node.args.args)]
         for name, default in zip(reversed(names), reversed(value.node.args.defaults), strict=False):
             scope.names[name] = self.evaluate_in(default, value.scope)
         scope.names.update(zip(names, args, strict=False))
         scope.names.update({k: v for k, v in keywords.items() if k in names})
-        return self.evaluate_in(value.node.body, scope)
+        result = self.evaluate_in(value.node.body, scope)
+        self.applied = outer
+        return result
 
     def _host_call(
         self, node: ast.Call, callee: FunctionValue, args: list[Value], keywords: Arguments, complete: bool
@@ -506,12 +530,17 @@ class HostEvaluator(TensorMethods, Evaluator):
         info = callee.info
         if (
             not complete
-            or self.depth >= MAX_DEPTH
+            or self.calls_around >= MAX_CALLS
             or self._costs_too_much(info)
             or isinstance(info.node, ast.AsyncFunctionDef)
         ):
             return self._opaque(node, f"{info.name}()", args)
-        inner = HostEvaluator(info.module, info, Scope(info.module, info.scope(), info), self.depth + 1)
+        inner = HostEvaluator(
+            info.module, info, Scope(info.module, info.scope(), info), self.calls_around + 1
+        )
+        inner.depth = self.depth
+        inner.loops_around = self.loops_around
+        inner.rounds = self.rounds
         inner.path_key = (*self.path_key, node.lineno, node.col_offset)
         inner.ranks = self.ranks
         inner.spent = self.spent
@@ -609,7 +638,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             ):
                 extra = args[0] if args and isinstance(args[0], Mapping) else Mapping((), not args)
                 items = (*owner.items, *extra.items, *keywords.items())
-                self.scope.names[node.func.value.id] = Mapping(items, owner.exact and extra.exact)
+                self.scope.names[node.func.value.id] = kept(Mapping(items, owner.exact and extra.exact))
                 return NONE
             return UNKNOWN_VALUE
         if (
@@ -623,7 +652,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 added, exact = args[0].items, exact and args[0].exact
             elif name == "extend":
                 exact = False
-            self.scope.names[node.func.value.id] = Sequence(owner.items + added, exact and not self.in_loop)
+            longer = Sequence(owner.items + added, exact and not self.in_loop)
+            self.scope.names[node.func.value.id] = kept(longer)
             return NONE
         if name == "copy":
             return owner
@@ -911,15 +941,13 @@ class HostEvaluator(TensorMethods, Evaluator):
             return integer(rank) if rank else Number(Poly.of(Atom("rank", value.tensor.shape_key)))
         if isinstance(value, Tensor):
             return self.size_of(value, integer(0)) if value.sure else Number(Poly.of(Atom("len", value.key)))
-        return Number(
-            Poly.of(Atom("len", ast.unparse(node.args[0]) if node.args else "")), deps=deps_of(value)
-        )
+        return Number(Poly.of(Atom("len", written(node.args[0]) if node.args else "")), deps=deps_of(value))
 
     def _range(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
-        numbers = [n.poly.integer for n in self.numbers(args)]
-        if len(numbers) == len(args) and None not in numbers and numbers:
-            whole = range(*[n for n in numbers if n is not None])
-            if len(whole) <= 128:
+        numbers = [n for number in self.numbers(args) if (n := number.poly.integer) is not None]
+        if len(numbers) == len(args) and 1 <= len(numbers) <= 3 and 0 not in numbers[2:]:
+            whole = range(*numbers)
+            if not whole[128:]:
                 return Sequence(tuple(integer(i) for i in whole))
         bounds = tuple(number.poly for number in self.numbers(args))
         return Sequence((Number(Poly.of(Atom("loopvar", bounds, self.site(node)))),), exact=False)

@@ -59,7 +59,7 @@ def _confidence(variation: Variation, launch: Launch, node: ast.AST) -> Confiden
         return Confidence.HIGH
     if variation.is_quotient and any(atom.kind == "dim" for atom in variation.causes):
         return Confidence.MEDIUM
-    for atom in variation.causes:
+    for atom in sorted(variation.causes, key=repr):
         if atom.kind in ("hostparam", "config"):
             return Confidence.MEDIUM
         if atom.kind == "dim":

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly, deep, stable_hash
+
+MAX_SIZE, MAX_DEPTH = 2000, 40
+"""Of a condition with everything inside it, written out. Beyond them it is some condition on its atoms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,38 @@ class Formula:
     kind: str
     poly: Poly = ZERO
     parts: tuple[Formula, ...] = ()
+    size: int = field(init=False, repr=False, compare=False)
+    """How much is inside, written out."""
+    depth: int = field(init=False, repr=False, compare=False)
+    """How deep its parts and their atoms are nested."""
+    _closure: frozenset[Atom] | None = field(init=False, repr=False, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        inner: tuple[Poly | Formula, ...] = (self.poly, *self.parts)
+        object.__setattr__(self, "_closure", None)
+        object.__setattr__(self, "size", 1 + sum(part.size for part in inner))
+        object.__setattr__(self, "depth", 1 + max(part.depth for part in inner))
+        object.__setattr__(self, "_hash", hash((stable_hash(self.kind), self.poly, self.parts)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Formula)
+            and self._hash == other._hash
+            and (self.kind, self.poly, self.parts) == (other.kind, other.poly, other.parts)
+        )
+
+    @property
+    def closure(self) -> frozenset[Atom]:
+        """Every atom the condition mentions."""
+        if self._closure is None:
+            parts = self.parts or (self.poly,)
+            object.__setattr__(self, "_closure", frozenset().union(*[part.closure for part in parts]))
+            assert self._closure is not None
+        return self._closure
 
     def conjuncts(self) -> Iterator[Formula]:
         """The conditions that all hold where this one holds."""
@@ -58,13 +93,6 @@ class Formula:
         if self.kind == "not":
             return self.parts[0].map(change).negated()
         return compare(self.kind, change(self.poly))
-
-    @property
-    def closure(self) -> frozenset[Atom]:
-        """Every atom the condition mentions."""
-        if self.parts:
-            return frozenset().union(*(part.closure for part in self.parts))
-        return self.poly.closure
 
     def __str__(self) -> str:
         return show_formula(self)
@@ -121,16 +149,19 @@ def either(*parts: Formula) -> Formula:
 
 
 def _join(kind: str, neutral: Formula, absorbing: Formula, parts: tuple[Formula, ...]) -> Formula:
-    kept: list[Formula] = []
+    kept: dict[Formula, None] = {}
     for part in parts:
         if part == absorbing:
             return absorbing
         for item in part.parts if part.kind == kind else (part,):
-            if item != neutral and item not in kept:
-                kept.append(item)
+            if item != neutral:
+                kept[item] = None
     if not kept:
         return neutral
-    return kept[0] if len(kept) == 1 else Formula(kind, parts=tuple(kept))
+    if len(kept) == 1:
+        return next(iter(kept))
+    joined = Formula(kind, parts=tuple(kept))
+    return opaque(deep(joined)) if joined.size > MAX_SIZE or joined.depth > MAX_DEPTH else joined
 
 
 def opaque(poly: Poly) -> Formula:

@@ -12,6 +12,7 @@ from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import BlockPointer, Number, Value
 
 if TYPE_CHECKING:
+    from tritonlint.model.bounds import Axis, Sighting
     from tritonlint.model.module import FunctionInfo
 
 
@@ -230,5 +231,7 @@ class Trace:
         self.runtime_trips: set[Atom] = set()
         """The iteration counts of loops that run on the device."""
         self.returned: list[Value] = []
+        self.sightings: dict[Axis, list[Sighting]] = {}
+        """Limits by axis, as `bounds.sightings` found them."""
         self.complete = True
         """False where the evaluation ran out of its budget and left something out."""

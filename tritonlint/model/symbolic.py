@@ -12,28 +12,39 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
 Number = int | float
 Monomial = tuple["Atom", ...]
 
 MAX_TERMS = 32
 """A sum with more terms than this is kept as one opaque atom: no index that people write is longer."""
+MAX_DEGREE = 16
+"""A product of more factors than this is kept as one opaque atom."""
+MAX_NUMBER = 2**128
+"""A number beyond this is no size, offset or mask of a tensor: it is some unknown number."""
+MAX_SIZE, MAX_DEPTH = 4000, 40
+"""Of an atom with everything inside it, written out. Beyond them only the atoms it mentions are kept."""
 
 
 class Atom:
     """An indivisible factor, equal to another by kind and arguments.
 
     `kind` names what it is; `args` holds polynomials, atoms, strings and numbers. `closure` is the set
-    of all atoms inside it, itself included.
+    of all atoms inside it, itself included. `size` and `depth` count what is inside as if written out.
+
+    The hash is made of the content alone, never of an address or of Python's salt for strings: sets of
+    atoms are walked in the same order in every run.
     """
 
-    __slots__ = ("_closure", "_hash", "args", "kind")
+    __slots__ = ("_closure", "_hash", "args", "depth", "kind", "size")
 
     def __init__(self, kind: str, *args: Any) -> None:
         self.kind = kind
         self.args = args
-        self._hash = hash((kind, args))
+        self._hash = hash((crc32(kind.encode()), stable_hash(args)))
         self._closure: frozenset[Atom] | None = None
+        self.size, self.depth = (1, 1) if kind == "deep" else _measured(args)
 
     def __hash__(self) -> int:
         return self._hash
@@ -62,6 +73,31 @@ class Atom:
         return show_atom(self)
 
 
+def stable_hash(arg: Any) -> int:
+    """A hash of an atom's argument that is the same in every run."""
+    if isinstance(arg, str):
+        return crc32(arg.encode("utf-8", "surrogatepass"))
+    if isinstance(arg, tuple):
+        return hash(tuple([stable_hash(item) for item in arg]))
+    if isinstance(arg, frozenset):
+        return hash(frozenset([stable_hash(item) for item in arg]))
+    return 0 if arg is None else hash(arg)
+
+
+def _measured(args: Iterable[Any]) -> tuple[int, int]:
+    """Size and depth of something that holds `args`."""
+    size = depth = 0
+    for arg in args:
+        if isinstance(arg, str | int | float):
+            continue
+        if isinstance(arg, tuple | frozenset):
+            inner_size, inner_depth = _measured(arg)
+            size, depth = size + inner_size - 1, max(depth, inner_depth - 1)
+        elif (inner := getattr(arg, "size", None)) is not None:
+            size, depth = size + inner, max(depth, arg.depth)
+    return size + 1, depth + 1
+
+
 def _collect(arg: Any, into: set[Atom]) -> None:
     if isinstance(arg, (Atom, Poly)):
         into |= arg.closure
@@ -75,22 +111,27 @@ def _collect(arg: Any, into: set[Atom]) -> None:
 class Poly:
     """An immutable sum: `terms` maps each product of atoms to its coefficient; `()` is the constant."""
 
-    __slots__ = ("_closure", "_hash", "terms")
+    __slots__ = ("_closure", "_hash", "_measure", "terms")
 
     def __init__(self, terms: dict[Monomial, Number]) -> None:
         self.terms = terms
         self._hash: int | None = None
         self._closure: frozenset[Atom] | None = None
+        self._measure: tuple[int, int] | None = None
 
     # --- construction ---------------------------------------------------------------------------
     @staticmethod
     def const(value: Number) -> Poly:
-        """The constant `value`."""
-        return Poly({(): value}) if value else ZERO
+        """The constant `value`, an unknown one if it is too large."""
+        if not value:
+            return ZERO
+        return Poly({(): value}) if _is_tame(value) else Poly.of(Atom("huge", value))
 
     @staticmethod
     def of(atom: Atom) -> Poly:
-        """The single atom `atom`."""
+        """The single atom `atom`, or what stands for it if there is too much inside."""
+        if atom.size > MAX_SIZE or atom.depth > MAX_DEPTH:
+            return deep(atom)
         return Poly({(atom,): 1})
 
     # --- questions ------------------------------------------------------------------------------
@@ -136,6 +177,22 @@ class Poly:
                 sets = [atom.closure for monomial in self.terms for atom in monomial]
                 self._closure = sets[0] if len(sets) == 1 else frozenset().union(*sets)
         return self._closure
+
+    @property
+    def size(self) -> int:
+        """How much is inside, written out."""
+        return self._measures()[0]
+
+    @property
+    def depth(self) -> int:
+        """How deep its atoms are nested."""
+        return self._measures()[1]
+
+    def _measures(self) -> tuple[int, int]:
+        if self._measure is None:
+            atoms = [atom for monomial in self.terms for atom in monomial]
+            self._measure = sum(a.size for a in atoms), max((a.depth for a in atoms), default=0)
+        return self._measure
 
     @property
     def surface(self) -> set[Atom]:
@@ -188,6 +245,8 @@ class Poly:
             for two, factor_two in right.items():
                 monomial = _merge(one, two)
                 total = terms.get(monomial, 0) + factor_one * factor_two
+                if len(monomial) > MAX_DEGREE:
+                    return Poly.of(Atom("product", self, other))
                 if total:
                     terms[monomial] = total
                 else:
@@ -198,7 +257,7 @@ class Poly:
         """The product with a number."""
         if not factor:
             return ZERO
-        return Poly({monomial: value * factor for monomial, value in self.terms.items()})
+        return _bounded({monomial: value * factor for monomial, value in self.terms.items()})
 
     def exact_quotient(self, divisor: Poly) -> Poly | None:
         """`self / divisor` if every term divides by the single-term `divisor`, else None."""
@@ -265,10 +324,35 @@ def _divide(monomial: Monomial, by: Monomial) -> Monomial | None:
     return tuple(rest)
 
 
+def deep(whole: Any) -> Poly:
+    """An unknown number that stands for an atom or a condition with too much inside."""
+    kept = frozenset(atom for atom in whole.closure if atom.size == 1 and atom.kind != "deep")
+    return Poly({(Atom("deep", hash(whole), kept),): 1})
+
+
+def _is_tame(value: Number) -> bool:
+    """Whether a number is none of those that are too large, infinite or no number at all."""
+    return -MAX_NUMBER <= value <= MAX_NUMBER
+
+
 def _bounded(terms: dict[Monomial, Number]) -> Poly:
+    for factor in terms.values():
+        if not -MAX_NUMBER <= factor <= MAX_NUMBER:
+            return _opened(terms)
     if len(terms) > MAX_TERMS:
         return Poly.of(Atom("sum", Poly(terms)))
     return Poly(terms)
+
+
+def _opened(terms: dict[Monomial, Number]) -> Poly:
+    """The sum with each factor that is too large replaced by an unknown one."""
+    kept: dict[Monomial, Number] = {}
+    for monomial, factor in terms.items():
+        if _is_tame(factor):
+            kept[monomial] = factor
+        else:
+            kept[_merge(monomial, (Atom("huge", factor),))] = 1
+    return Poly(kept)
 
 
 def _substitute(poly: Poly, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Poly:
@@ -537,6 +621,8 @@ def show_atom(atom: Atom) -> str:
         return f"{_tensor_name(args[0])}.numel()"
     if kind == "trip":
         return "iteration"
+    if kind in ("huge", "deep"):
+        return "..."
     inner = ", ".join(
         show(arg) if isinstance(arg, Poly) else str(arg) for arg in args if not isinstance(arg, frozenset)
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model import symbolic
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, element_of, named
-from tritonlint.model.evaluator import Evaluator
+from tritonlint.model.evaluator import Evaluator, written
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.values import (
     UNKNOWN_VALUE,
@@ -134,7 +134,7 @@ class TensorMethods(Evaluator):
 
     def tensor_item(self, node: ast.Subscript, value: Tensor, index: Value) -> Value:
         """`value[...]`."""
-        text = ast.unparse(node.slice)[:40]
+        text = written(node.slice)[:40]
         dims = self._sliced_dims(node.slice, value)
         derived = Tensor(
             f"{value.key}[{text}]", dims=dims, dtype=value.dtype, origin="derived", sure=value.sure

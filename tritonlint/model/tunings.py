@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonlint.model.evaluator import written
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
@@ -117,7 +118,7 @@ def _is_gated(tuned: Tuned) -> bool:
 
 def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
     """Whether a function keeps the tuner it builds: a cache decorator, a global, an attribute, a factory."""
-    if any("cache" in ast.unparse(decorator) for decorator in function.node.decorator_list):
+    if any("cache" in written(decorator) for decorator in function.node.decorator_list):
         return True
     if function.name.startswith(("__init__", "_init")):
         return True

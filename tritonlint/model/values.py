@@ -7,8 +7,9 @@ matter for Triton: tuples, types, tensors, kernels, configurations, functions.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, LITERAL_INT, UNKNOWN_DTYPE, DType
 from tritonlint.model.logic import Formula
@@ -18,12 +19,28 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module
 
 Shape = tuple[Poly, ...]
+MAX_SIZE, MAX_DEPTH = 100_000, 30
+"""Of a value with everything inside it, written out. Beyond them it is unknown."""
 
 
 class Value:
-    """Base of all values."""
+    """Base of all values. `extent` is its size and depth, as if it shared nothing with itself."""
 
     __slots__ = ()
+    extent: ClassVar[tuple[int, int]] = (1, 1)
+
+
+def _extent(parts: Iterable[Value]) -> tuple[int, int]:
+    size = depth = 0
+    for part in parts:
+        size, depth = size + part.extent[0], max(depth, part.extent[1])
+    return size + 1, depth + 1
+
+
+def kept(value: Value) -> Value:
+    """The value, unknown if there is too much inside."""
+    size, depth = value.extent
+    return value if size <= MAX_SIZE and depth <= MAX_DEPTH else Unknown(deps_of(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +115,10 @@ class Sequence(Value):
 
     items: tuple[Value, ...]
     exact: bool = True
+    extent: tuple[int, int] = field(init=False, repr=False, compare=False)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", _extent(self.items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +127,10 @@ class Mapping(Value):
 
     items: tuple[tuple[str, Value], ...]
     exact: bool = True
+    extent: tuple[int, int] = field(init=False, repr=False, compare=False)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", _extent(value for _, value in self.items))
 
     def get(self, key: str) -> Value | None:
         """The value under `key`, the last if it was set twice."""
@@ -282,6 +307,10 @@ class Choice(Value):
 
     options: tuple[Value, ...]
     grounds: frozenset[str] = field(default=frozenset(), compare=False)
+    extent: tuple[int, int] = field(init=False, repr=False, compare=False)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extent", _extent(self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +331,12 @@ class Partial(Value):
     function: Value
     args: tuple[Value, ...]
     kwargs: tuple[tuple[str, Value], ...]
+    extent: tuple[int, int] = field(init=False, repr=False, compare=False)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "extent", _extent((self.function, *self.args, *(value for _, value in self.kwargs)))
+        )
 
 
 @dataclass(frozen=True, slots=True)

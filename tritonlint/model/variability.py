@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from tritonlint.finding import Confidence
+from tritonlint.model.evaluator import written
 from tritonlint.model.facts import possible_values
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import Number, Tensor
@@ -80,7 +81,7 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     if _is_rest_of_a_tensor(poly) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
         return None
     found: list[Variation] = []
-    for atom in sorted(poly.surface, key=lambda item: item.kind):
+    for atom in sorted(poly.surface, key=lambda item: (item.kind, repr(item))):
         variation = _of_atom(atom, node, launch)
         if variation is not None:
             found.append(variation)
@@ -335,5 +336,5 @@ def _short(key: str) -> str:
 def _words(node: ast.AST) -> str:
     """The host's own words for a value."""
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
-        return ast.unparse(node)
+        return written(node)
     return ""
