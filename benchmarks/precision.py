@@ -20,6 +20,7 @@ JUDGED = Path(__file__).with_name("judged.tsv")
 
 
 def main(corpus: Path) -> None:
+    """Print what became of each judged finding, by rule and verdict."""
     with JUDGED.open() as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     still: Counter[tuple[str, str]] = Counter()

@@ -513,7 +513,7 @@ class Evaluator:
             return self._join_tensors(one, two)
         for module, other in ((one, two), (two, one)):
             if isinstance(module, LazyImport) and module.module.startswith("triton"):
-                return module  # `except ImportError: triton = None`, a mock, a stub: kernels need the real one
+                return module  # else `None`, a mock, a stub: kernels need the real one
             if isinstance(module, LazyImport) and isinstance(other, NoneValue):
                 return module
         options = (*_options(one), *(o for o in _options(two) if o not in _options(one)))
