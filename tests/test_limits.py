@@ -154,3 +154,13 @@ def test_ends_in_time_with_what_is_known_beside(text, tmp_path):
     found = findings(SEEN + text, tmp_path)
     assert ("TL101", 9) in found
     assert not [code for code, _ in found if code.startswith("TL9")]
+
+
+def test_a_long_module_leaves_something_for_the_defaults_of_helpers(tmp_path):
+    many = f"v = {' + '.join(['1'] * 80)}\n" * 500
+    helper = (
+        "@triton.jit\ndef part(x, WIDTH: tl.constexpr = 40 + 8):\n"
+        "    return tl.load(x + tl.arange(0, WIDTH))\n\n\n"
+        "@triton.jit\ndef odd(x, out):\n    tl.store(out, tl.sum(part(x)))\n"
+    )
+    assert "TL201" in {code for code, _ in findings(SEEN + many + helper, tmp_path)}

@@ -98,10 +98,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.applied: tuple[ast.Lambda, ...] = ()
         """The lambdas being called."""
 
-    def run_module(self) -> None:
-        """Evaluate the module body."""
-        self.run(self.module.source.tree.body)
-        self.spent = min(self.spent, BUDGET - ALLOWANCE)  # constants are asked for later, too
+    def keep_allowance(self) -> None:
+        """Leave a part of the budget for what is asked for later: decorators, constants of the module."""
+        self.spent = min(self.spent, BUDGET - ALLOWANCE)
 
     def run_function(self) -> None:
         """Evaluate the function with unknown arguments."""
@@ -161,7 +160,8 @@ class HostEvaluator(TensorMethods, Evaluator):
     def apply_decorators(self, info: FunctionInfo, scope: Scope) -> Value:
         """What a function is after its decorators, innermost first."""
         value: Value = FunctionValue(info)
-        spent, self.spent = self.spent, min(self.spent, BUDGET - ALLOWANCE)
+        spent = self.spent
+        self.keep_allowance()
         for decorator in reversed(info.node.decorator_list):
             value = self.wrapped(self.evaluate_in(decorator, scope), value, decorator)
         self.spent = max(spent, self.spent)

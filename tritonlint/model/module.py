@@ -204,6 +204,7 @@ class Module:
             for statement in self.source.tree.body:
                 if not _run(evaluator, [statement], partial(evaluator.run, [statement])):
                     break
+            evaluator.keep_allowance()
             self._star_imports = evaluator.star_imports
         return self._scope
 
