@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 JUDGED = Path(__file__).with_name("judged.tsv")
@@ -31,32 +32,27 @@ def main(corpus: Path) -> None:
             print(f"{path}: not there", file=sys.stderr)
             continue
         judged[row["code"], row["verdict"]] += 1
-        if is_reported(path, row["code"], int(row["line"])):
-            still[row["code"], row["verdict"]] += 1
-        elif row["verdict"] == "right":
-            print(f"right, no longer reported: {row['package']}/{row['path']}:{row['line']} {row['code']}")
-        if row["verdict"] == "wrong" and is_reported(path, row["code"], int(row["line"])):
-            print(f"wrong, still reported: {row['package']}/{row['path']}:{row['line']} {row['code']}")
+        reported = (row["code"], int(row["line"])) in reported_in(path)
+        still[row["code"], row["verdict"]] += reported
+        if reported != (row["verdict"] == "right") and row["verdict"] != "arguable":
+            what = "still reported" if reported else "no longer reported"
+            print(f"{row['verdict']}, {what}: {row['package']}/{row['path']}:{row['line']} {row['code']}")
     print(f"{'rule':8}{'right':>10}{'arguable':>10}{'wrong':>10}   (still reported / judged)")
     for code in sorted({code for code, _ in judged}):
         cells = (f"{still[code, v]}/{judged[code, v]}" for v in ("right", "arguable", "wrong"))
         print(f"{code:8}" + "".join(f"{cell:>10}" for cell in cells))
 
 
-_known: dict[Path, set[tuple[str, int]]] = {}
-
-
-def is_reported(path: Path, code: str, line: int) -> bool:
-    """Whether a finding of the rule stands on the line, or has a related place there."""
-    if path not in _known:
-        command = [sys.executable, "-m", "tritonlint", "check", "--no-cache", "--output-format", "json"]
-        output = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False).stdout
-        _known[path] = {
-            (finding["code"], place["start"]["line"])
-            for finding in json.loads(output)
-            for place in (finding["range"], *(item["range"] for item in finding["related"]))
-        }
-    return (code, line) in _known[path]
+@cache
+def reported_in(path: Path) -> frozenset[tuple[str, int]]:
+    """The rules and lines of a file's findings and of their related places."""
+    command = [sys.executable, "-m", "tritonlint", "check", "--no-cache", "--output-format", "json"]
+    output = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False).stdout
+    return frozenset(
+        (finding["code"], place["start"]["line"])
+        for finding in json.loads(output)
+        for place in (finding["range"], *(item["range"] for item in finding["related"]))
+    )
 
 
 if __name__ == "__main__":
