@@ -23,7 +23,7 @@ from tritonlint.model.dtypes import (
     named,
     promote,
 )
-from tritonlint.model.evaluator import Evaluator, assigned_names
+from tritonlint.model.evaluator import Evaluator, assigned_names, called_name
 from tritonlint.model.logic import Formula, both, either, less
 from tritonlint.model.records import (
     Access,
@@ -65,6 +65,7 @@ from tritonlint.model.values import (
     Value,
     deps_of,
     integer,
+    option_of,
     truth,
 )
 
@@ -566,7 +567,7 @@ class DeviceEvaluator(Evaluator):
         return tuple(dims)
 
     def _full(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
-        name = _called(node)
+        name = called_name(node)
         shape = self._shape(node, keywords.get("shape", args[0] if args else None), f"tl.{name}")
         if name == "full":
             value = keywords.get("value", args[1] if len(args) > 1 else UNKNOWN_VALUE)
@@ -739,14 +740,14 @@ class DeviceEvaluator(Evaluator):
 
     def _descriptor_function(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         """`tl.load_tensor_descriptor(desc, offsets)` and the experimental spellings before it."""
-        stores = "store" in _called(node)
+        stores = "store" in called_name(node)
         lists = [arg for arg in args[1:] if isinstance(arg, Sequence)]
         owner = args[0] if args else UNKNOWN_VALUE
         if not isinstance(owner, Number | Descriptor):
             return Unknown(_all_deps(args))
         offsets = [lists[0]] if lists else []
         if len(lists) > 1 and isinstance(owner, Number):
-            block = self._shape(node, lists[1], f"tl.{_called(node)}") or ()
+            block = self._shape(node, lists[1], f"tl.{called_name(node)}") or ()
             owner = Descriptor(owner.poly, (), block, element_of_base(self, owner.poly))
         return self._descriptor_access(node, "store" if stores else "load", owner, list(offsets), keywords)
 
@@ -921,10 +922,10 @@ class DeviceEvaluator(Evaluator):
         if not numbers or len(numbers) < len(args):
             return self._unknown_call(node, args, keywords)
         if len(numbers) == 1:
-            return self._reduce(node, _called(node), args, keywords)
+            return self._reduce(node, called_name(node), args, keywords)
         self._mark_scalars(*numbers)
         result = numbers[0]
-        fold = symbolic.minimum if _called(node) in ("min", "minimum") else symbolic.maximum
+        fold = symbolic.minimum if called_name(node) in ("min", "minimum") else symbolic.maximum
         for other in numbers[1:]:
             dtype = promote(result.dtype, other.dtype)
             is_data = dtype.is_float and not (result.static and other.static)
@@ -964,7 +965,7 @@ class DeviceEvaluator(Evaluator):
     def _program_id(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         axis = keywords.get("axis", args[0] if args else integer(0))
         number = axis.poly.integer if isinstance(axis, Number) else None
-        kind = "pid" if _called(node) == "program_id" else "programs"
+        kind = "pid" if called_name(node) == "program_id" else "programs"
         return Number(Poly.of(Atom(kind, number if number is not None else "?")), INT32)
 
     def _swizzle2d(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
@@ -1047,7 +1048,7 @@ class DeviceEvaluator(Evaluator):
     # --- statements about the kernel ------------------------------------------------------------
     def _assume(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         condition = args[0] if args else keywords.get("cond", UNKNOWN_VALUE)
-        if _called(node) == "static_assert":
+        if called_name(node) == "static_assert":
             self._needs_static(node, "the condition of `tl.static_assert`", condition)
         formula = self.truth_of(condition)
         self.conditions.append(formula)
@@ -1152,11 +1153,7 @@ def _settled(value: Value) -> Value:
         for option in value.options:  # `exp = libdevice.fast_expf if FAST else tl.exp`
             if isinstance(option, External) and option.name.removeprefix(TRITON_LANGUAGE).count(".") == 0:
                 return option
-        for wanted in ((External,), (KernelValue,), (Number,), (BlockPointer, Descriptor)):
-            for option in value.options:
-                if isinstance(option, wanted):
-                    return option
-    return value
+    return option_of(value, External, KernelValue, Number, (BlockPointer, Descriptor))
 
 
 def _library(name: str) -> Value:
@@ -1168,16 +1165,6 @@ def _library(name: str) -> Value:
     if name in ("math.pi", "math.inf"):
         return Number(Poly.of(Atom(name)), FP32, static=True)
     return External(name)
-
-
-def _called(node: ast.Call) -> str:
-    return (
-        node.func.attr
-        if isinstance(node.func, ast.Attribute)
-        else node.func.id
-        if isinstance(node.func, ast.Name)
-        else ""
-    )
 
 
 def _by_name(order: tuple[str, ...], args: list[Value], keywords: Arguments) -> Arguments:

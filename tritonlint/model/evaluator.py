@@ -15,6 +15,7 @@ from zlib import crc32
 
 from tritonlint.model.arithmetic import as_condition, binary, comparison
 from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE
+from tritonlint.model.facts import fixed_by
 from tritonlint.model.logic import FALSE, TRUE, Formula, both, either, equal, opaque
 from tritonlint.model.symbolic import ZERO, Atom, Poly
 from tritonlint.model.values import (
@@ -841,17 +842,16 @@ def _options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Choice) else (value,)
 
 
+def called_name(node: ast.Call) -> str:
+    """The last name of what a call calls: `load` of `tl.load(...)`."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
 def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) -> dict[str, Value]:
     """The names of a branch with what its checks fix put in: `assert dim == 512; n = dim // 128`."""
-    fixed: dict[Atom, Poly] = {}
-    for formula in learned:
-        for part in formula.conjuncts():
-            if part.kind == "eq" and len(part.poly.surface) == 1:
-                (atom,) = part.poly.surface
-                number = (part.poly - Poly.of(atom)).integer
-                opposite = (part.poly + Poly.of(atom)).integer
-                if number is not None or opposite is not None:
-                    fixed[atom] = Poly.const(-number if number is not None else opposite or 0)
+    fixed = fixed_by(learned)
     if not fixed:
         return names
     return names | {

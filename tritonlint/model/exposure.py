@@ -5,6 +5,8 @@ An exposure is a fact and its evidence. How loudly to speak of it is for the rul
 
 from __future__ import annotations
 
+import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,7 +73,7 @@ class Exposure:
         return self.access.mask is not None
 
 
-def exposures(kernel: Kernel) -> Iterator[Exposure]:
+def exposures_of(kernel: Kernel) -> Iterator[Exposure]:
     """Every exposed axis of the accesses in a kernel's own body, in every context."""
     for trace in kernel.traces:
         launches = launches_of(trace.root)
@@ -108,7 +110,7 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
     offset = offset_of(access.address.poly, base)
     axes, _ = axes_of(offset, constexprs_of(trace))
     variants = [variant for launch in launches for variant in launch.variants]
-    live = [launch for launch in variants if not _is_dead(access, launch)]
+    live = [launch for launch in variants if not launch.cuts_away(access.conditions)]
     if launches and not live:
         return
     for axis in axes:
@@ -124,11 +126,6 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
                 tail = Tail(Proof.YES if launch is not None else Proof.UNKNOWN)
                 yield Exposure("extent", access, axis, base, trace, tail, launch, sibling, result.guard)
     yield from _sentinels(access, base, offset, trace, launches)
-
-
-def _is_dead(access: Access, launch: Launch) -> bool:
-    """Whether a launch's compile-time arguments cut the access away."""
-    return any(launch.formula_on_host(condition).known is False for condition in access.conditions)
 
 
 def _exposed(
@@ -217,19 +214,19 @@ def _is_stated_exact(extent: Poly, facts: tuple[Formula, ...]) -> bool:
 
 def _rounded_size(extent: Poly) -> Poly | None:
     """The width that was rounded up to a power of two, perhaps with a floor."""
-    atom = extent.atom
-    if atom is not None and atom.kind == "max":
-        inner = [item.atom for item in atom.args[0] if item.constant is None]
-        atom = inner[0] if len(inner) == 1 else None
-    return _above_zero(atom.args[0]) if atom is not None and atom.kind == "pow2ceil" else None
+    atom = _without_floor(extent).atom
+    if atom is None or atom.kind != "pow2ceil":
+        return None
+    return _without_floor(atom.args[0], highest=1)  # no launch is about an empty tensor
 
 
-def _above_zero(size: Poly) -> Poly:
-    """`max(size, 1)` is the size: no launch is about an empty tensor."""
+def _without_floor(size: Poly, highest: float = math.inf) -> Poly:
+    """The size in `max(size, constant)`, for constants up to the highest that makes no difference."""
     atom = size.atom
     if atom is not None and atom.kind == "max":
         sizes: list[Poly] = [item for item in atom.args[0] if item.constant is None]
-        if len(sizes) == 1 and all(item.constant in (None, 0, 1) for item in atom.args[0]):
+        floors = [item.constant for item in atom.args[0] if item.constant is not None]
+        if len(sizes) == 1 and all(floor <= highest for floor in floors):
             return sizes[0]
     return size
 
@@ -309,8 +306,6 @@ def _is_fresh(base: str | None, launch: Launch | None) -> bool:
 
 def _has_idle_size(trace: Trace) -> bool:
     """Whether a runtime parameter of the kernel is never read: the size that a mask would have used."""
-    import ast
-
     read = {node.id for node in ast.walk(trace.root.node) if isinstance(node, ast.Name)}
     return any(p.name not in read and not p.is_constexpr for p in trace.root.parameters)
 

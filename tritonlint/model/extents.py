@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.bounds import visible_aranges
 from tritonlint.model.kernel import Kernel, Place, launches_of
-from tritonlint.model.logic import Formula
 from tritonlint.model.powers import Origin, is_power, origin_of, power_of_2
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import TileShape, Trace
@@ -70,7 +69,7 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
         return
     parameters = [atom for atom in tile.extent.closure if atom.kind == "param"]
     for launch in launches:
-        if is_dead(tile.conditions, launch):
+        if launch.cuts_away(tile.conditions):
             continue
         number = launch.on_host(tile.extent).integer
         if number is not None and number > 0 and not is_power(number):
@@ -96,11 +95,6 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
                 )
 
 
-def is_dead(conditions: tuple[Formula, ...], launch: Launch) -> bool:
-    """Whether a launch's compile-time arguments cut a place away."""
-    return any(launch.formula_on_host(condition).known is False for condition in conditions)
-
-
 def open_extents(module: Module) -> Iterator[OpenExtent]:
     """Host sizes that the launches of a file pass to tile extents unrounded."""
     for launch in module.launches:
@@ -115,7 +109,7 @@ def open_extents(module: Module) -> Iterator[OpenExtent]:
 
 def _open(tile: TileShape, parameter: str, launch: Launch, trace: Trace) -> OpenExtent | None:
     argument = launch.arguments.get(parameter)
-    if argument is None or argument.by_default or is_dead(tile.conditions, launch):
+    if argument is None or argument.by_default or launch.cuts_away(tile.conditions):
         return None
     size = launch.on_host(tile.extent)
     facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in tile.conditions))

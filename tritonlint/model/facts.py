@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
-from tritonlint.model.symbolic import ONE, Poly
+from tritonlint.model.symbolic import ONE, Atom, Poly
 
 
 def resolved(facts: Iterable[Formula]) -> tuple[Formula, ...]:
@@ -120,17 +120,23 @@ def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
     """The value where equations among the facts fix it: `assert dim == 72`."""
     if value.constant is not None:
         return value
-    fixed = {}
+    fixed = {atom: number for atom, number in fixed_by(facts).items() if atom.kind != "mod"}
+    return value.substitute(fixed.get) if fixed else value
+
+
+def fixed_by(facts: Iterable[Formula]) -> dict[Atom, Poly]:
+    """The atoms that an equation among the facts makes a constant."""
+    fixed: dict[Atom, Poly] = {}
     for fact in facts:
         for part in fact.conjuncts():
             if part.kind == "eq":
                 for atom in part.poly.surface:
                     factor = part.poly.terms.get((atom,))
-                    if factor in (1, -1) and atom.kind != "mod":
+                    if factor in (1, -1):
                         other = Poly.of(atom) - part.poly if factor == 1 else Poly.of(atom) + part.poly
                         if other.constant is not None:
                             fixed[atom] = other
-    return value.substitute(fixed.get) if fixed else value
+    return fixed
 
 
 def possible_values(value: Poly, facts: Iterable[Formula]) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model import symbolic
 from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
-from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, written
+from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, called_name, written
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.logic import Formula, both, equal, opaque
 from tritonlint.model.symbolic import ONE, Atom, Poly
@@ -50,6 +50,7 @@ from tritonlint.model.values import (
     deps_of,
     integer,
     kept,
+    option_of,
     truth,
 )
 
@@ -169,7 +170,7 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def wrapped(self, decorator: Value, value: Value, node: ast.expr) -> Value:
         """`decorator(value)`."""
-        decorator = _one(decorator, JitDecorator, Tuned, HeuristicsValue, External)
+        decorator = option_of(decorator, JitDecorator, Tuned, HeuristicsValue, External)
         if isinstance(decorator, External) and decorator.name in _JITS:
             decorator = JitDecorator(Mapping(()), _JITS[decorator.name])
         if isinstance(decorator, JitDecorator):
@@ -186,7 +187,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         return value
 
     def attribute(self, node: ast.Attribute, value: Value) -> Value:
-        value = _one(value, Tensor, ModuleValue, External)
+        value = option_of(value, Tensor, ModuleValue, External)
         name = node.attr
         if isinstance(value, External):
             return _external(f"{value.name}.{name}")
@@ -244,7 +245,7 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.scope.names[target.value.id] = kept(Mapping(items, exact))
 
     def subscript(self, node: ast.Subscript, value: Value) -> Value:
-        value = _one(value, KernelValue, Tensor, Sequence)
+        value = option_of(value, KernelValue, Tensor, Sequence)
         kernels = self._kernels(value)
         if kernels:
             return Launcher(
@@ -480,7 +481,7 @@ class HostEvaluator(TensorMethods, Evaluator):
     ) -> Value:
         """The value of `callee(*args, **keywords)`."""
         if isinstance(callee, Choice) and not self._kernels(callee):
-            callee = _one(callee, External, FunctionValue, Launcher)
+            callee = option_of(callee, External, FunctionValue, Launcher)
         match callee:
             case Launcher():
                 return self._launch(node, callee, args, keywords, complete)
@@ -584,7 +585,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             args, keywords, complete = self._arguments(node)
             grid = keywords.pop("grid", UNKNOWN_VALUE)
             return self._launch(node, Launcher(kernels, grid, node=node), args, keywords, complete)
-        owner = _one(owner, Tensor, Sequence, Mapping)
+        owner = option_of(owner, Tensor, Sequence, Mapping)
         if isinstance(owner, Tensor):
             args, keywords, complete = self._arguments(node)
             if name == "save_for_backward" and complete:
@@ -744,7 +745,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(value, LambdaValue) and value.node.args is _NO_ARGS:
             value = self.evaluate_in(value.node.body, value.scope)
         if isinstance(value, Choice):
-            value = _one(value, LambdaValue, FunctionValue, Sequence)
+            value = option_of(value, LambdaValue, FunctionValue, Sequence)
         if isinstance(value, LambdaValue | FunctionValue):
             value = self.with_meta(value, arguments)
         if isinstance(value, Sequence) and value.exact:
@@ -924,11 +925,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         if len(args) == 1 and isinstance(args[0], Sequence) and args[0].exact:
             args = list(args[0].items)
         numbers = self.numbers(args)
-        fold = symbolic.minimum if _name_of(node) == "min" else symbolic.maximum
+        fold = symbolic.minimum if called_name(node) == "min" else symbolic.maximum
         if len(args) == 1 or len(numbers) != len(args) or not numbers:
             source = args[0] if args else UNKNOWN_VALUE
             name = source.key if isinstance(source, Tensor) else "items"
-            return Number(Poly.of(Atom("extreme", _name_of(node), name)), deps=deps_of(source))
+            return Number(Poly.of(Atom("extreme", called_name(node), name)), deps=deps_of(source))
         deps: frozenset[Atom] = frozenset().union(*(n.deps for n in numbers))
         return Number(fold(*(n.poly for n in numbers)), deps=deps)
 
@@ -954,9 +955,9 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _sequence(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         if not args:
-            return Mapping(tuple(keywords.items())) if _name_of(node) == "dict" else Sequence(())
+            return Mapping(tuple(keywords.items())) if called_name(node) == "dict" else Sequence(())
         value = args[0]
-        if _name_of(node) == "dict":
+        if called_name(node) == "dict":
             base = value if isinstance(value, Mapping) else Mapping((), exact=False)
             return Mapping((*base.items, *keywords.items()), base.exact)
         if isinstance(value, Sequence):
@@ -1064,16 +1065,6 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.learned.setdefault(key, set()).update(name for name in names if name)
 
 
-def _one(value: Value, *wanted: type[Value]) -> Value:
-    """The option of a choice that is of the first wanted kind present."""
-    if isinstance(value, Choice):
-        for kind in wanted:
-            for option in value.options:
-                if isinstance(option, kind):
-                    return option
-    return value
-
-
 def _external(name: str) -> Value:
     dtype = named(name.rsplit(".", 1)[-1]) if name.startswith(("torch.", "triton.language.")) else None
     if dtype is not None and name.count(".") <= 2:
@@ -1095,16 +1086,6 @@ def _called_name(value: Value) -> str:
     if isinstance(value, FunctionValue):
         return value.info.name
     return value.name if isinstance(value, ClassValue) else ""
-
-
-def _name_of(node: ast.Call) -> str:
-    return (
-        node.func.attr
-        if isinstance(node.func, ast.Attribute)
-        else node.func.id
-        if isinstance(node.func, ast.Name)
-        else ""
-    )
 
 
 def _negated_ceiling(left: Poly, right: Poly) -> Poly | None:

@@ -12,9 +12,10 @@ from tritonlint.model.device import DeviceEvaluator
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, named
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import HeuristicsValue, JitDecorator, KernelValue, Number, Tensor, Tuned, Value
+from tritonlint.model.values import HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
 
 if TYPE_CHECKING:
+    from tritonlint.model.exposure import Exposure
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo, Module, Parameter
     from tritonlint.model.project import Project
@@ -93,11 +94,6 @@ class Kernel:
         """Its `triton.heuristics`, outermost first."""
         return tuple(w for w in self.value.wrappers if isinstance(w, HeuristicsValue))
 
-    @property
-    def is_gluon(self) -> bool:
-        """Whether it is a Gluon kernel."""
-        return any(isinstance(w, JitDecorator) and w.gluon for w in self.value.wrappers)
-
     def place(self, node: ast.AST) -> Place:
         """A node of this kernel's file as a place."""
         return Place(self.module.source, node, self.name)
@@ -117,6 +113,13 @@ class Kernel:
     def traces(self) -> tuple[Trace, ...]:
         """What happens in each of these contexts."""
         return tuple(self.module.project.trace(root) for root in self.roots)
+
+    @cached_property
+    def exposures(self) -> tuple[Exposure, ...]:
+        """Every exposed axis of its accesses, in every context: two rules ask for them."""
+        from tritonlint.model.exposure import exposures_of
+
+        return tuple(exposures_of(self))
 
     def mine(self, where: Where) -> bool:
         """Whether a record stands in this kernel's own body."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -93,6 +93,10 @@ class Launch:
     def formula_on_host(self, formula: Formula) -> Formula:
         """A kernel condition in terms of the host's sizes."""
         return formula.map(self.on_host)
+
+    def cuts_away(self, conditions: Iterable[Formula]) -> bool:
+        """Whether its compile-time arguments make one of the conditions of a place false."""
+        return any(self.formula_on_host(condition).known is False for condition in conditions)
 
     def tensor(self, parameter: str) -> Tensor | None:
         """The host tensor given for a pointer parameter."""

@@ -59,11 +59,6 @@ def option(tuned: Tuned, name: str) -> Value | None:
     return tuned.options.get(name) if isinstance(tuned.options, Mapping) else None
 
 
-def is_true(value: Value | None) -> bool:
-    """Whether an argument is certainly true."""
-    return isinstance(value, Number) and value.formula is not None and value.formula.known is True
-
-
 def tuned_parameters(kernel: Kernel) -> dict[str, list[tuple[Config, Number]]]:
     """Meta-parameters that configurations set, with every value and the configuration it stands in."""
     found: dict[str, list[tuple[Config, Number]]] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, LITERAL_INT, UNKNOWN_DTYPE, DType
@@ -80,10 +80,6 @@ class Number(Value):
     def is_tile(self) -> bool:
         """Whether the value certainly has more than a scalar's shape."""
         return self.shape is not None and len(self.shape) > 0
-
-    def with_dtype(self, dtype: DType) -> Number:
-        """The same value in another element type."""
-        return replace(self, dtype=dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,6 +399,16 @@ def truth(
 ) -> Number:
     """A condition as a value."""
     return Number(Poly.of(Atom("truth", formula)), BOOL, shape, formula, static, deps)
+
+
+def option_of(value: Value, *wanted: type[Value] | tuple[type[Value], ...]) -> Value:
+    """The option of a choice that is of the first wanted kind present; other values as they are."""
+    if isinstance(value, Choice):
+        for kind in wanted:
+            for option in value.options:
+                if isinstance(option, kind):
+                    return option
+    return value
 
 
 def deps_of(value: Value) -> frozenset[Atom]:

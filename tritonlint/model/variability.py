@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -129,13 +130,15 @@ def _is_leading_and_columns(poly: Poly, launch: Launch) -> bool:
     sizes = {atom for atom in poly.closure if atom.kind == "dim"}
     if not sizes or any(atom.args[1] != 0 for atom in sizes):
         return False
-    return any(
-        isinstance(argument.value, Tensor)
-        and argument.value.dims is not None
-        and argument.value.dims[1:] == (poly,)
-        and not sizes & argument.value.dims[0].closure
-        for argument in launch.arguments.values()
-    )
+    return any(not sizes & rows.closure for rows in _rows_over(poly, launch))
+
+
+def _rows_over(columns: Poly, launch: Launch) -> Iterator[Poly]:
+    """The numbers of rows of the launch's matrices that have this many columns."""
+    for argument in launch.arguments.values():
+        value = argument.value
+        if isinstance(value, Tensor) and value.dims is not None and value.dims[1:] == (columns,):
+            yield value.dims[0]
 
 
 def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -262,12 +265,9 @@ def _is_tiled(atom: Atom, launch: Launch) -> bool:
 
 def _is_width(atom: Atom, launch: Launch) -> bool:
     """Whether a size is also the columns of a matrix, or an axis of a weight: then the model fixes it."""
-    poly = Poly.of(atom)
     leading = atom.kind == "dim" and atom.args[1] == 0
-    for argument in launch.arguments.values():
-        value = argument.value
-        if leading and isinstance(value, Tensor) and value.dims is not None and value.dims[1:] == (poly,):
-            return True
+    if leading and any(True for _ in _rows_over(Poly.of(atom), launch)):
+        return True
     for fact in launch.facts:
         for part in fact.conjuncts():
             if part.kind == "eq" and atom in part.poly.surface and len(part.poly.terms) == 2:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Confidence, Related
 from tritonlint.model import Place, Proof
@@ -124,6 +125,10 @@ def _how(exposure: Exposure) -> str:
     return f" with {size}, which nothing makes a multiple of {exposure.launch.on_host(axis.extent)}"
 
 
-def strongest(found: list[Exposure]) -> Exposure:
-    """The exposure with the best evidence among those of one access."""
-    return max(found, key=lambda exposure: confidence_of(exposure).rank)
+def strongest_by_access(exposures: Iterable[Exposure]) -> Iterator[Exposure]:
+    """Of each access, the exposure with the best evidence: one access is one finding."""
+    by_access: dict[int, list[Exposure]] = defaultdict(list)
+    for exposure in exposures:
+        by_access[id(exposure.access.where.node)].append(exposure)
+    for found in by_access.values():
+        yield max(found, key=lambda exposure: confidence_of(exposure).rank)

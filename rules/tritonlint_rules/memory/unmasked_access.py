@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
-from tritonlint.model.exposure import Exposure, exposures
+from tritonlint.model.exposure import Exposure
 from tritonlint.rule import Rule
 from tritonlint_rules.memory._wording import (
     confidence_of,
@@ -15,7 +14,7 @@ from tritonlint_rules.memory._wording import (
     limit_of,
     place_of,
     related_of,
-    strongest,
+    strongest_by_access,
     verb_of,
 )
 
@@ -69,12 +68,9 @@ class UnmaskedAccess(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        by_access: dict[int, list[Exposure]] = defaultdict(list)
-        for exposure in exposures(kernel):
-            if not exposure.masked and exposure.kind == "open":
-                by_access[id(exposure.access.where.node)].append(exposure)
-        for found in by_access.values():
-            yield self._finding(strongest(found))
+        bare = (e for e in kernel.exposures if not e.masked and e.kind == "open")
+        for exposure in strongest_by_access(bare):
+            yield self._finding(exposure)
 
     def _finding(self, exposure: Exposure) -> Finding:
         assert exposure.axis is not None
