@@ -17,7 +17,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-JUDGED = Path(__file__).with_name("judged.tsv")
+JUDGED = Path(__file__).with_name("learned.tsv")
 
 
 def main(corpus: Path) -> None:

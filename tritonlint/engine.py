@@ -65,6 +65,12 @@ class Context:
     def __init__(self) -> None:
         self._projects: dict[Path, Project] = {}
 
+    def renewed(self) -> Context:
+        """For another text of a file that was checked: what was read is kept, what was concluded is not."""
+        other = Context()
+        other._projects = {root: project.renewed() for root, project in self._projects.items()}
+        return other
+
     def project(self, root: Path) -> Project:
         """The project whose root folder is `root`."""
         from tritonlint.model import Project

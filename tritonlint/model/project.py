@@ -64,10 +64,22 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
+        self._sources: dict[Path, Source | None] = {}
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
         self._foreign: dict[str, list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
+
+    def renewed(self) -> Project:
+        """The same files, with all that was concluded from them forgotten.
+
+        For another text of one of them: what was concluded from the first may have spread to any other.
+        What has been read and parsed is shared.
+        """
+        other = Project(self.root)
+        other._sources = self._sources
+        other.__dict__ |= {name: self.__dict__[name] for name in ("files", "_words") if name in self.__dict__}
+        return other
 
     def module(self, source: Source, file: Path | None = None) -> Module:
         """The module of a text, which stands for `file` from now on.
@@ -94,12 +106,10 @@ class Project:
         return self._modules[path]
 
     def _read(self, path: Path) -> Module | None:
-        try:
-            source = Source.read(path, display_path(path))
-            source.tree  # noqa: B018 - parses, or raises
-        except (OSError, ParseFailure):
-            return None
-        return Module(source, self, path, self._dotted(path))
+        if path not in self._sources:
+            self._sources[path] = _source(path)
+        source = self._sources[path]
+        return Module(source, self, path, self._dotted(path)) if source is not None else None
 
     def _dotted(self, path: Path) -> str:
         try:
@@ -202,6 +212,16 @@ class Project:
                 self._traces[info] = Trace(info)
                 self._traces[info].complete = False
         return self._traces[info]
+
+
+def _source(path: Path) -> Source | None:
+    """The text of a file, None if it cannot be read or parsed."""
+    try:
+        source = Source.read(path, display_path(path))
+        source.tree  # noqa: B018 - parses, or raises
+    except (OSError, ParseFailure):
+        return None
+    return source
 
 
 def _means_own(name: str, path: Path) -> bool:

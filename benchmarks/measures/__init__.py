@@ -1,0 +1,1 @@
+"""What `accuracy.py` and `ecosystem.py` are made of: packages in, findings out, figures over them."""
