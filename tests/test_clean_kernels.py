@@ -96,8 +96,6 @@ MISSED = {
         "paged_cache",
         "tl.store(out_ptr",
     ): "another axis of the allocation is taken for whole tiles of this one",
-    ("split_k_gemm", "tl.store(at, acc"): "`SPLIT == 1` is taken for a flag that makes the tile whole",
-    ("split_k_gemm", "tl.atomic_add(at, acc"): "`SPLIT != 1` is taken for a flag that makes the tile whole",
 }
 """Masks whose loss ought to be noticed and is not yet."""
 

@@ -49,7 +49,15 @@ def conjuncts(function: Function, mask: ast.expr | None) -> list[ast.Compare] | 
     index, extent = function.reach(mask.left), function.reach(mask.comparators[0])
     if not index.is_tile or extent.is_tile or "load" in index.words | extent.words:
         return None
-    return [mask]
+    return [mask] if not _wraps(function, mask.left) else None
+
+
+def _wraps(function: Function, expression: ast.expr) -> bool:
+    """Whether an index is taken modulo something, so that a mask is not what keeps it in."""
+    return any(
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and function.reach(node.left).is_tile
+        for node in expanded(function, expression)
+    )
 
 
 def _is_ragged(function: Function, comparison: ast.Compare) -> bool:
@@ -69,7 +77,8 @@ def _masked(file: File, name: str, position: int) -> Iterator[tuple[Function, as
                 continue
             pointer = kernel.reach(call.args[0])
             indices = [name for part in parts for name in kernel.reach(part.left).names]
-            if pointer.is_tile and pointer.names & set(indices):
+            wraps = _wraps(kernel, call.args[0])
+            if pointer.is_tile and pointer.names & set(indices) and not wraps:
                 yield kernel, call, parts
 
 
@@ -317,7 +326,7 @@ def drop_upcast(file: File) -> Iterator[Change]:
 
 def _sums_halves(kernel: Function, summed: ast.expr, cast: ast.AST) -> bool:
     """Whether the sum is made of `cast` and, but for it, of loaded values and nothing in float32."""
-    inside = {id(node) for node in _expanded(kernel, summed)}
+    inside = {id(node) for node in expanded(kernel, summed)}
     if id(cast) not in inside:
         return False
     rest = kernel.reach(summed, without=cast)
@@ -327,7 +336,8 @@ def _sums_halves(kernel: Function, summed: ast.expr, cast: ast.AST) -> bool:
     return not floats and "load" in rest.words and not plain
 
 
-def _expanded(kernel: Function, expression: ast.expr) -> Iterator[ast.AST]:
+def expanded(kernel: Function, expression: ast.expr) -> Iterator[ast.AST]:
+    """Every node of an expression and of what the names in it stand for."""
     seen: set[str] = set()
     todo: list[ast.AST] = [expression]
     while todo:

@@ -206,7 +206,7 @@ def conditions_of(access: Access) -> Iterator[Formula]:
     yield from resolved((*access.conditions, mask) if mask is not None else access.conditions)
 
 
-def report(axis: Axis, access: Access) -> AxisReport:
+def report(axis: Axis, access: Access, besides: frozenset[Formula] = frozenset()) -> AxisReport:
     """What bounds one axis of an access."""
     if access.mask_unknown:
         return AxisReport(axis, Proof.UNKNOWN, loops=access.loops)
@@ -219,7 +219,7 @@ def report(axis: Axis, access: Access) -> AxisReport:
                 return AxisReport(axis, Proof.YES, guard, loops=access.loops)
             partial = partial or guard
             continue
-        unclear = unclear or _might_bound(axis, formula)
+        unclear = unclear or (formula not in besides and _might_bound(axis, formula))
     if unclear:
         return AxisReport(axis, Proof.UNKNOWN, partial=partial, loops=access.loops)
     return AxisReport(axis, Proof.NO, partial=partial, loops=access.loops)
@@ -312,8 +312,14 @@ def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
             atom.kind in ("load", "either", "unknown", "carried", "left", "min", "data")
             for atom in poly.surface - step.closure
         ):
-            return axis.extent not in (_multiple(poly, step), ZERO)
+            return axis.extent not in (_multiple(poly, step), ZERO) and not _is_about_another(axis, poly)
     return False
+
+
+def _is_about_another(axis: Axis, poly: Poly) -> bool:
+    """Whether a condition limits another counter: `j < min(BLOCK, n - start)` is about `j`."""
+    steps = {atom for step in axis.steps for atom in step.closure}
+    return any(atom.kind in _COUNTERS and atom not in steps for atom in poly.surface)
 
 
 def _multiple(poly: Poly, step: Poly) -> Poly:

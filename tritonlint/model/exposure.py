@@ -23,7 +23,8 @@ from tritonlint.model.bounds import (
     sightings,
     tail_of,
 )
-from tritonlint.model.facts import are_equal, possible_values
+from tritonlint.model.checks import is_tested_elsewhere
+from tritonlint.model.facts import are_equal, possible_values, resolved
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
@@ -56,6 +57,8 @@ class Exposure:
     guard: Guard | None = None
     flag: Formula | None = None
     hinted: bool = False
+    witnesses: int = 0
+    """Other accesses that stop where `sibling` does."""
 
     @property
     def sibling_is_same_tensor(self) -> bool:
@@ -66,6 +69,17 @@ class Exposure:
             and self.base is not None
             and Atom("param", self.base) in other.address.poly.surface
         )
+
+    @property
+    def is_tested_elsewhere(self) -> bool:
+        """Whether the package tests the size in a way that could not be connected with the launch."""
+        launch = self.launch
+        if launch is None:
+            return False
+        limits = [self.sibling.limit] if self.sibling is not None else []
+        sizes = [launch.on_host(limit) for limit in limits]
+        sizes += [self.tail.size] if self.tail.size is not None else []
+        return any(is_tested_elsewhere(size, launch) for size in sizes if size.constant is None)
 
     @property
     def masked(self) -> bool:
@@ -115,17 +129,27 @@ def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> It
         return
     for axis in axes:
         result = report(axis, access)
+        if result.bounded is Proof.UNKNOWN and not access.mask_unknown:
+            result = report(axis, access, besides=_masked_all_the_same(axis, access, trace))
         if result.bounded is Proof.NO:
             exposure = _exposed(axis, access, base, trace, tuple(live), result.partial)
             if exposure is not None:
                 yield exposure
         elif result.guard is not None:
-            swapped = _swapped_limit(axis, result.guard, axes, access, trace, tuple(live))
+            swapped = _swapped_limit(axis, result.guard, axes, access, trace, tuple(live)) or _shared_limit(
+                axis, result.guard, axes, access, trace, tuple(live)
+            )
             if swapped is not None:
                 sibling, launch = swapped
                 tail = Tail(Proof.YES if launch is not None else Proof.UNKNOWN)
                 yield Exposure("extent", access, axis, base, trace, tail, launch, sibling, result.guard)
     yield from _sentinels(access, base, offset, trace, launches)
+
+
+def _masked_all_the_same(axis: Axis, access: Access, trace: Trace) -> frozenset[Formula]:
+    """Conditions under which another access still masks the same index: they do not bound it."""
+    twins = [s.access for s in sightings(trace, axis, access) if s.access is not None]
+    return frozenset(condition for twin in twins for condition in resolved(twin.conditions))
 
 
 def _exposed(
@@ -137,18 +161,13 @@ def _exposed(
     partial: Guard | None,
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
-    flags = _flags(access)
     twins = sightings(trace, axis, access)
-    flag = (
-        flags[0]
-        if flags and any(s.access is not None and _same_base(s.access, base, trace) for s in twins)
-        else None
-    )
+    flag = _flag_of(access, base, twins)
     verdicts: list[tuple[Launch | None, Tail]] = []
     for each in launches:
         if flag is not None and _may_excuse(each.formula_on_host(flag)):
             continue
-        verdicts.append((each, _tail_at(axis, access, base, trace, each)))
+        verdicts.append((each, _tail_at(axis, access, base, trace, each, twins)))
     if not launches and flag is None:
         facts = (*trace.facts, *conditions_of(access))
         verdicts.append(
@@ -164,13 +183,16 @@ def _exposed(
     sibling = twins[0] if twins and flag is None else None
     if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
         sibling = None
-    if sibling is not None and tail.ragged is Proof.UNKNOWN and _is_fresh(base, launch):
+    if sibling is not None and tail.ragged is Proof.UNKNOWN and _may_be_padded(axis, base, launch):
         sibling = None
     hinted = launch is None and _has_idle_size(trace)
-    return Exposure(kind, access, axis, base, trace, tail, launch, sibling, partial, flag, hinted)
+    same = {id(s.access) for s in twins if sibling and s.limit == sibling.limit and s.access is not None}
+    return Exposure(kind, access, axis, base, trace, tail, launch, sibling, partial, flag, hinted, len(same))
 
 
-def _tail_at(axis: Axis, access: Access, base: str | None, trace: Trace, launch: Launch) -> Tail:
+def _tail_at(
+    axis: Axis, access: Access, base: str | None, trace: Trace, launch: Launch, twins: list[Sighting]
+) -> Tail:
     extent = launch.on_host(axis.extent).atom
     if extent is not None and extent.kind == "floordiv":
         return Tail(Proof.NO)  # `width // count` is a row's width, not a tile's
@@ -179,11 +201,15 @@ def _tail_at(axis: Axis, access: Access, base: str | None, trace: Trace, launch:
     facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
     if axis.steps:
         return tail_of(axis, access.loops, launch, facts)
-    return _whole_tail(launch.on_host(axis.extent), facts)
+    limit = launch.on_host(twins[0].limit) if twins else None
+    return _whole_tail(launch.on_host(axis.extent), limit, facts)
 
 
-def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
-    """The tail of a tile as wide as its tensor: ragged if the width was rounded up for it."""
+def _whole_tail(extent: Poly, limit: Poly | None, facts: tuple[Formula, ...]) -> Tail:
+    """The tail of a tile as wide as its tensor: ragged if the width was rounded up for it.
+
+    `limit` is where other accesses stop along the same index.
+    """
     if extent.constant is not None:
         return Tail(Proof.NO)
     size = _rounded_size(extent)
@@ -194,6 +220,8 @@ def _whole_tail(extent: Poly, facts: tuple[Formula, ...]) -> Tail:
         if values is not None and all(value > 0 and value & (value - 1) == 0 for value in values):
             return Tail(Proof.NO, size)
         return Tail(Proof.YES, size)
+    if limit is not None and limit != extent and all(atom.kind == "hostparam" for atom in extent.closure):
+        return Tail(Proof.UNKNOWN)  # a block size that a caller picks, beside the width that is masked
     if all(atom.kind in ("dim", "hostparam", "numel") for atom in extent.closure):
         return Tail(Proof.NO)
     return Tail(Proof.UNKNOWN)
@@ -235,8 +263,7 @@ def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
     """Whether the tensor was allocated in whole tiles along this axis."""
     tensor = launch.tensor(base)
     if tensor is None or tensor.dims is None or tensor.origin != "fresh":
-        mixed = tensor is not None and tensor.origin == "derived" and "|" in tensor.key
-        return mixed and tensor is not None and "@" in tensor.key  # one of two, one of them allocated here
+        return False
     extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
     span = ONE
     for dim in reversed(tensor.dims):
@@ -276,6 +303,29 @@ def _flags(access: Access) -> list[Formula]:
     return found
 
 
+def _flag_of(access: Access, base: str | None, twins: list[Sighting]) -> Formula | None:
+    """The condition under which an access does without the mask that its twin has where it fails.
+
+    `if EVEN_K: load(p) else: load(p, mask)` does the same twice. A flag that chooses what to do, such as
+    to store or to add atomically, has nothing to do with masks.
+    """
+    for flag in _flags(access):
+        denied = flag.negated()
+        for twin in twins:
+            other = twin.access
+            if other is None or other.kind != access.kind or not _same_base(other, base):
+                continue
+            conditions = {part for condition in other.conditions for part in condition.conjuncts()}
+            if denied in conditions | set(other.conditions) and _mask_of(access) <= _mask_of(other):
+                return flag
+    return None
+
+
+def _mask_of(access: Access) -> frozenset[Formula]:
+    formula = access.mask.formula if access.mask is not None else None
+    return frozenset(formula.conjuncts()) if formula is not None else frozenset()
+
+
 def _may_excuse(formula: Formula) -> bool:
     """Whether a flag, seen from the host, may stand for whole tiles in a way that cannot be checked.
 
@@ -289,7 +339,7 @@ def _may_excuse(formula: Formula) -> bool:
     return not all(atom.kind in _SIZES for atom in formula.closure)
 
 
-def _same_base(access: Access, base: str | None, trace: Trace) -> bool:
+def _same_base(access: Access, base: str | None) -> bool:
     return base is None or Atom("param", base) in access.address.poly.surface
 
 
@@ -299,9 +349,15 @@ def _is_own_pitch(axis: Axis, trace: Trace, sibling: Sighting) -> bool:
     return bool(axis.steps) and axis.stride.constant is not None and sibling.limit == axis.extent
 
 
-def _is_fresh(base: str | None, launch: Launch | None) -> bool:
+def _may_be_padded(axis: Axis, base: str | None, launch: Launch | None) -> bool:
+    """Whether the tensor was allocated here with sizes that may have been rounded up for the kernel."""
     tensor = launch.tensor(base) if launch is not None and base is not None else None
-    return tensor is not None and tensor.origin == "fresh"
+    if tensor is None or tensor.origin != "fresh":
+        return False
+    if not tensor.dims:
+        return True
+    along = tensor.dims[-1:] if axis.stride == ONE else tensor.dims
+    return any(atom.kind not in ("dim", "numel") for dim in along for atom in dim.closure)
 
 
 def _has_idle_size(trace: Trace) -> bool:
@@ -331,6 +387,36 @@ def _swapped_limit(
             if theirs == {guard.limit}:
                 return others[0], counted
     return None
+
+
+def _shared_limit(
+    axis: Axis, guard: Guard, axes: list[Axis], access: Access, trace: Trace, launches: tuple[Launch, ...]
+) -> tuple[Sighting, Launch | None] | None:
+    """The size whose tiles an axis counts, where its limit is another axis' size: `(m < M) & (n < M)`."""
+    limits = [theirs.limit for other in axes if other.key != axis.key if (theirs := report(other, access).guard)]
+    if guard.limit.constant is not None or not any(limit.surface >= guard.limit.surface for limit in limits):
+        return None
+    twins = [s for s in sightings(trace, axis, access) if s.access is not None]
+    for launch in launches or (None,):
+        on_host = launch.on_host if launch is not None else lambda poly: poly
+        own, limit = _counted_size(axis, access, launch), on_host(guard.limit)
+        others = [_counted_size(other, access, launch) for other in axes if other.key != axis.key]
+        if own is None or own == limit:
+            continue
+        twin = next((s for s in twins if on_host(s.limit) == own), None)
+        if twin is not None:
+            return twin, launch
+        if limit in others:
+            in_kernel = _counted_size(axis, access, None)
+            return Sighting(in_kernel if in_kernel is not None else own, access.where, None), launch
+    return None
+
+
+def _counted_size(axis: Axis, access: Access, launch: Launch | None) -> Poly | None:
+    """The size whose tiles an axis counts, or that its width was rounded up from."""
+    if axis.steps:
+        return tail_of(axis, access.loops, launch, ()).size
+    return _rounded_size(launch.on_host(axis.extent)) if launch is not None else None
 
 
 def _counts(axis: Axis, limit: Poly, used: Poly, access: Access, launch: Launch) -> bool:

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 MAX_ITEMS = 2048
 MAX_CALLS = 5
 """Host functions inlined inside one another."""
+MAX_LEARNED = 24
+"""Conditions that one call leaves behind, those on numbers first."""
 MAX_ROUNDS = 2000
 """Statements that a loop over known items, and those around it, are written out to."""
 _OPTIONS = frozenset(
@@ -569,7 +571,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         """Keep what a call made sure of: conditions that hold on every way out of it."""
         exits = inner.exits or [tuple(inner.conditions)]
         common = [formula for formula in exits[0] if all(formula in other for other in exits[1:])]
-        self.conditions += [formula for formula in common if formula not in self.conditions][:8]
+        news = [formula for formula in common if formula not in self.conditions]
+        news.sort(key=lambda formula: not formula.is_arithmetic)
+        self.conditions += news[:MAX_LEARNED]
 
     def _costs_too_much(self, info: FunctionInfo) -> bool:
         size = (info.node.end_lineno or 0) - info.node.lineno

@@ -151,7 +151,7 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
     if function not in cache:
         cache[function] = ()  # a cycle of callers sees nothing
         found: list[Launch] = []
-        for caller in _host_callers(function):
+        for caller in host_callers(function):
             inlined = [la for la in caller.module.host(caller).inlined if la.function is function]
             if not inlined:
                 found = []
@@ -163,7 +163,7 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
     )
 
 
-def _host_callers(function: FunctionInfo) -> list[FunctionInfo]:
+def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Host functions that call a function by a name that resolves to it."""
     project = function.module.project
     found: list[FunctionInfo] = []

@@ -50,10 +50,11 @@ class Launch:
 
     @cached_property
     def variants(self) -> tuple[Launch, ...]:
-        """The launch under each configuration that its tuner may pick; itself where there is none."""
+        """The launch under each configuration that its tuner may pick; itself where there are none or too many."""
         tuned = self.kernel.tuned
         settings = _settings(tuned) if tuned is not None else []
-        return tuple(self._under(setting) for setting in settings) or (self,)
+        found = tuple(self._under(setting) for setting in settings[:MAX_VARIANTS])
+        return found if found and len(settings) <= MAX_VARIANTS else (*found, self)
 
     @property
     def is_pruned(self) -> bool:
@@ -112,7 +113,7 @@ MAX_VARIANTS = 16
 
 
 def _settings(tuned: Tuned) -> list[dict[str, Argument]]:
-    """The distinct values that configurations give to meta-parameters, the first few of them."""
+    """The distinct values that configurations give to meta-parameters."""
     found: dict[object, dict[str, Argument]] = {}
     for config in configurations(tuned).items:
         numbers = {name: value for name, value in config.kwargs.items if isinstance(value, Number)}
@@ -124,7 +125,7 @@ def _settings(tuned: Tuned) -> list[dict[str, Argument]]:
             )
         )
         found.setdefault(key, {name: Argument(value, config.node) for name, value in numbers.items()})
-    return list(found.values())[:MAX_VARIANTS]
+    return list(found.values())
 
 
 def _settled(value: Value, change: Callable[[Poly], Poly]) -> Value:

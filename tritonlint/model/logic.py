@@ -10,6 +10,8 @@ from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly, deep, stable_hash
 MAX_SIZE, MAX_DEPTH = 2000, 40
 """Of a condition with everything inside it, written out. Beyond them it is some condition on its atoms."""
 
+_ASKED = frozenset(("flag", "compared", "absent", "truth", "contiguous"))
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -54,6 +56,13 @@ class Formula:
             object.__setattr__(self, "_closure", frozenset().union(*[part.closure for part in parts]))
             assert self._closure is not None
         return self._closure
+
+    @property
+    def is_arithmetic(self) -> bool:
+        """Whether it compares numbers, rather than asking for a flag, a type or an absence."""
+        if self.parts:
+            return all(part.is_arithmetic for part in self.parts)
+        return self.kind in ("ge", "eq", "ne") and any(a.kind not in _ASKED for a in self.closure)
 
     def conjuncts(self) -> Iterator[Formula]:
         """The conditions that all hold where this one holds."""

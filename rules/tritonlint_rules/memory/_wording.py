@@ -17,7 +17,12 @@ _VERBS = {"load": "reads", "store": "writes"}
 
 
 def confidence_of(exposure: Exposure) -> Confidence:
-    """HIGH with a launch or a twin's mask at hand, MEDIUM for a stepped index, LOW for a bare width."""
+    """HIGH with a launch or a twin's mask at hand, MEDIUM for a stepped index, LOW for a bare width.
+
+    LOW also where the package tests the size somewhere on the way and nobody can say to what end.
+    """
+    if exposure.kind != "sentinel" and exposure.is_tested_elsewhere:
+        return Confidence.LOW
     if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES:
         return Confidence.HIGH
     if exposure.kind == "extent":
@@ -26,7 +31,8 @@ def confidence_of(exposure: Exposure) -> Confidence:
     if exposure.sibling is not None and axis is not None:
         if axis.steps or exposure.sibling_is_same_tensor:
             return Confidence.HIGH
-        return Confidence.LOW if exposure.launch is not None else Confidence.MEDIUM
+        certain = exposure.launch is None or exposure.witnesses >= 2
+        return Confidence.MEDIUM if certain else Confidence.LOW
     if axis is None or not axis.steps:
         return Confidence.LOW
     if exposure.kind == "index":
