@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.bounds import is_configured
-from tritonlint.model.facts import divides, possible_values
+from tritonlint.model.checks import is_tested_elsewhere
+from tritonlint.model.facts import divides, half_tested, possible_values
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
@@ -38,7 +39,18 @@ class UncheckedAxis:
     moves: bool
     launch: Launch | None
     sibling: BlockAccess | None
+    kin: bool
+    """Whether the kernel checks the same size, cut into the same tiles, through another pointer."""
     trace: Trace
+
+    @property
+    def is_tested_somehow(self) -> bool:
+        """Whether the package tests the size in a way that could not be connected with the access."""
+        launch = self.launch
+        if launch is None:
+            return False
+        size, block = launch.on_host(self.size), launch.on_host(self.extent)
+        return half_tested(size, block, launch.facts) or is_tested_elsewhere(size, block, launch)
 
 
 def unchecked_axes(kernel: Kernel) -> Iterator[UncheckedAxis]:
@@ -65,15 +77,28 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
             continue
         sibling = _checking_sibling(access, axis, trace)
         ragged, launch = _raggedness(access, size, extent, offset, trace, launches)
-        if ragged is Proof.NO or (
-            flags and (sibling is not None or not launches) and ragged is not Proof.YES
-        ):
+        if ragged is Proof.NO:
             continue
-        yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, trace)
+        if ragged is not Proof.YES and any(_is_decided_by(flag, access, axis, trace) for flag in flags):
+            continue
+        kin = _is_checked_elsewhere(access, size, extent, trace)
+        yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, kin, trace)
 
 
 def _is_flag(part: Formula) -> bool:
     return bool(part.closure) and not any(atom.kind in _DYNAMIC for atom in part.closure)
+
+
+def _is_decided_by(flag: Formula, access: BlockAccess, axis: int, trace: Trace) -> bool:
+    """Whether an access does without the check that its twin makes where the flag fails: `if EVEN: ...`."""
+    denied = flag.negated()
+    for other in trace.block_accesses:
+        if other.checked is None or axis not in other.checked or other.kind != access.kind:
+            continue
+        conditions = {part for condition in other.conditions for part in condition.conjuncts()}
+        if denied in conditions | set(other.conditions) and other.pointer.base == access.pointer.base:
+            return True
+    return False
 
 
 def _checking_sibling(access: BlockAccess, axis: int, trace: Trace) -> BlockAccess | None:
@@ -86,6 +111,16 @@ def _checking_sibling(access: BlockAccess, axis: int, trace: Trace) -> BlockAcce
         if same_window or (same_size and other.pointer.base == access.pointer.base):
             return other
     return None
+
+
+def _is_checked_elsewhere(access: BlockAccess, size: Poly, extent: Poly, trace: Trace) -> bool:
+    return any(
+        (size, extent) == (other.pointer.shape[axis], other.pointer.block_shape[axis])
+        for other in trace.block_accesses
+        if other is not access
+        for axis in other.checked or ()
+        if axis < min(len(other.pointer.shape), len(other.pointer.block_shape))
+    )
 
 
 def _raggedness(

@@ -37,7 +37,13 @@ class Axis:
     extent: Poly
     stride: Poly
     steps: tuple[Poly, ...]
-    through_quotient: bool = False
+    divisor: Poly | None = None
+    """What the index is divided by before it reaches the address: `group` in `k // group`."""
+
+    @property
+    def through_quotient(self) -> bool:
+        """Whether the address has a quotient of the index."""
+        return self.divisor is not None
 
     @property
     def key(self) -> tuple[Poly, tuple[Poly, ...]]:
@@ -121,25 +127,25 @@ def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[A
 
     An arange inside `%`, `min`, `where` and their like counts as out of sight: silence, not a finding.
     """
-    linear: dict[Atom, tuple[Poly, Poly, bool]] = {}
+    linear: dict[Atom, tuple[Poly, Poly, Poly | None]] = {}
     hidden: set[Atom] = set()
     for monomial, factor in offset.terms.items():
         for position, atom in enumerate(monomial):
             rest = Poly({monomial[:position] + monomial[position + 1 :]: factor})
             if atom.kind == "arange":
                 stride = linear[atom][1] if atom in linear else ZERO
-                linear[atom] = (offset, stride + rest, False)
+                linear[atom] = (offset, stride + rest, None)
             elif atom.kind in _TRANSPARENT and isinstance(atom.args[0], Poly):
                 for inner in visible_aranges(atom.args[0]):
                     if inner in atom.args[0].surface:
-                        linear.setdefault(inner, (atom.args[0], atom.args[0].coefficient(inner), True))
+                        linear.setdefault(inner, (atom.args[0], atom.args[0].coefficient(inner), atom.args[1]))
                     else:
                         hidden.add(inner)
             else:
                 hidden |= visible_aranges(Poly.of(atom))
     axes = []
     strides = [stride for _, stride, _ in linear.values()]
-    for arange, (expression, stride, quotient) in linear.items():
+    for arange, (expression, stride, divisor) in linear.items():
         extent = arange.args[1]
         if extent == ONE or len(stride.terms) == 0:
             continue
@@ -148,7 +154,7 @@ def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[A
             hidden.add(arange)
             continue
         steps = _steps(expression, stride, extent, constexprs, coarser)
-        axes.append(Axis(arange, extent, stride, steps, quotient))
+        axes.append(Axis(arange, extent, stride, steps, divisor))
     return axes, hidden - {axis.arange for axis in axes}
 
 

@@ -862,12 +862,25 @@ def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) 
 
 
 def _membership(operator: ast.cmpop, left: Value, right: Value) -> Formula | None:
-    if isinstance(left, Number) and isinstance(right, Sequence) and right.exact and right.items:
-        polys = [item.poly for item in right.items if isinstance(item, Number)]
-        if len(polys) == len(right.items):
-            formula = either(*(equal(left.poly, poly) for poly in polys))
-            return formula if isinstance(operator, ast.In) else formula.negated()
-    return None
+    if not (isinstance(right, Sequence) and right.exact and right.items):
+        return None
+    cases = [_equality(left, item) for item in right.items]
+    if any(case is None for case in cases):
+        return None
+    formula = either(*(case for case in cases if case is not None))
+    return formula if isinstance(operator, ast.In) else formula.negated()
+
+
+def _equality(left: Value, right: Value) -> Formula | None:
+    """`left == right` for numbers and for tuples of them."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return equal(left.poly, right.poly)
+    if not (isinstance(left, Sequence) and isinstance(right, Sequence) and left.exact and right.exact):
+        return None
+    if len(left.items) != len(right.items):
+        return FALSE
+    parts = [_equality(one, two) for one, two in zip(left.items, right.items, strict=True)]
+    return both(*parts) if None not in parts else None  # type: ignore[arg-type]
 
 
 def assigned_names(body: Iterable[ast.stmt]) -> set[str]:

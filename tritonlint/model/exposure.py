@@ -24,7 +24,7 @@ from tritonlint.model.bounds import (
     tail_of,
 )
 from tritonlint.model.checks import is_tested_elsewhere
-from tritonlint.model.facts import are_equal, possible_values, resolved
+from tritonlint.model.facts import are_equal, half_tested, possible_values, resolved
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
@@ -71,15 +71,45 @@ class Exposure:
         )
 
     @property
-    def is_tested_elsewhere(self) -> bool:
-        """Whether the package tests the size in a way that could not be connected with the launch."""
-        launch = self.launch
+    def is_tested_somehow(self) -> bool:
+        """Whether the package tests the size in a way that could not be connected with the access."""
+        launch, axis = self.launch, self.axis
+        if axis is None or self._is_tested_in_kernel(axis):
+            return axis is not None
         if launch is None:
             return False
         limits = [self.sibling.limit] if self.sibling is not None else []
         sizes = [launch.on_host(limit) for limit in limits]
         sizes += [self.tail.size] if self.tail.size is not None else []
-        return any(is_tested_elsewhere(size, launch) for size in sizes if size.constant is None)
+        block = launch.on_host(axis.extent)
+        facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in self.access.conditions))
+        return any(
+            half_tested(size, block, facts) or is_tested_elsewhere(size, block, launch)
+            for size in sizes
+            if size.constant is None
+        )
+
+    @property
+    def stays_in_its_group(self) -> bool:
+        """Whether the index is divided by a group size that may be a multiple of the tile.
+
+        A tile that passes the end of the size then still reads the last group.
+        """
+        axis = self.axis
+        if axis is None or axis.divisor is None:
+            return False
+        group, tile = axis.divisor, axis.extent
+        if self.launch is not None:
+            group, tile = self.launch.on_host(group), self.launch.on_host(tile)
+        numbers = group.integer, tile.integer
+        return numbers[0] is None or numbers[1] is None or numbers[0] >= numbers[1]
+
+    def _is_tested_in_kernel(self, axis: Axis) -> bool:
+        """Whether an unnamed size may be one that a static assertion makes a multiple of the tile."""
+        if self.tail.size is not None or self.sibling is not None:
+            return False
+        atoms = {atom for fact in self.trace.facts for atom in fact.closure if atom.kind == "mod"}
+        return any(atom.args[1].exact_quotient(axis.extent) is not None for atom in atoms)
 
     @property
     def masked(self) -> bool:
@@ -165,7 +195,7 @@ def _exposed(
     flag = _flag_of(access, base, twins)
     verdicts: list[tuple[Launch | None, Tail]] = []
     for each in launches:
-        if flag is not None and _may_excuse(each.formula_on_host(flag)):
+        if flag is not None and _may_excuse(each.formula_on_host(flag), each.on_host(axis.extent)):
             continue
         verdicts.append((each, _tail_at(axis, access, base, trace, each, twins)))
     if not launches and flag is None:
@@ -326,12 +356,14 @@ def _mask_of(access: Access) -> frozenset[Formula]:
     return frozenset(formula.conjuncts()) if formula is not None else frozenset()
 
 
-def _may_excuse(formula: Formula) -> bool:
+def _may_excuse(formula: Formula, extent: Poly) -> bool:
     """Whether a flag, seen from the host, may stand for whole tiles in a way that cannot be checked.
 
-    A condition on sizes is checked as a fact; one that has nothing to do with sizes (`x is not None`)
-    excuses nothing.
+    A condition on sizes is checked as a fact, but for one that asks for a multiple of this very tile; one
+    that has nothing to do with sizes (`x is not None`) excuses nothing.
     """
+    if any(atom.kind == "mod" and atom.args[1] == extent for atom in formula.closure):
+        return True
     if formula.known is not None:
         return True  # set by hand, where the host has made sure of it
     if all(atom.kind in _UNRELATED for atom in formula.closure):

@@ -45,6 +45,7 @@ def divides(divisor: Poly, value: Poly, facts: Iterable[Formula]) -> Proof:
     number, by = value.integer, divisor.integer
     if are_equal(value, divisor, known) or _was_chosen_to_divide(divisor):
         return Proof.YES
+    options = divisor.atom.args[0] if divisor.atom is not None and divisor.atom.kind == "either" else ()
     if divisor == ONE or (number is not None and by and number % by == 0):
         return Proof.YES
     if number is not None and by:
@@ -54,6 +55,10 @@ def divides(divisor: Poly, value: Poly, facts: Iterable[Formula]) -> Proof:
     values = possible_values(value, known)
     if values is not None and by:
         return Proof.of(all(item % by == 0 for item in values))
+    if values is not None and options and all(option.integer for option in options):
+        # The host knows the sizes it admits and picks a block for each.
+        if all(any(value % option.integer == 0 for option in options) for value in values):
+            return Proof.YES
     if by and by & (by - 1) == 0 and says_power_of_2(value, known) and at_least(value, known) >= by:
         return Proof.YES
     for fact in known:
@@ -77,8 +82,28 @@ def are_equal(one: Poly, two: Poly, facts: Iterable[Formula]) -> bool:
 
 def _was_chosen_to_divide(divisor: Poly) -> bool:
     """Whether a block size was picked under conditions on remainders: `if K % 256 == 0: return 256`."""
-    atom = divisor.atom
-    return atom is not None and atom.kind == "either" and len(atom.args) > 2 and "mod" in atom.args[2]
+    if len(divisor.terms) != 1:
+        return False
+    ((monomial, _),) = divisor.terms.items()
+    return any(atom.kind == "either" and len(atom.args) > 2 and "mod" in atom.args[2] for atom in monomial)
+
+
+def half_tested(value: Poly, block: Poly, facts: Iterable[Formula]) -> bool:
+    """Whether the facts test a size against something that may or may not settle it for a block.
+
+    A remainder by an unknown divisor, or a power of two without a least value: only sizes below the block
+    would hang over, and nobody runs those.
+    """
+    known = resolved(facts)
+    if says_power_of_2(value, known) and at_least(value, known) <= 1:
+        return True
+    tested = {atom for part in known if part.kind in ("eq", "or") for atom in part.closure if atom.kind == "mod"}
+    return any(
+        (atom.args[0] == value or value.exact_quotient(atom.args[0]) is not None)
+        and atom.args[1].integer is None
+        and atom.args[1] != block
+        for atom in tested
+    )
 
 
 def _says_multiple(remainder: Poly, value: Poly, divisor: Poly) -> bool:
@@ -155,6 +180,8 @@ def possible_values(value: Poly, facts: Iterable[Formula]) -> tuple[int, ...] | 
 
 
 def _fixes(part: Formula, value: Poly) -> int | None:
+    if part.kind == "and":
+        return next((number for each in part.parts if (number := _fixes(each, value)) is not None), None)
     if part.kind != "eq":
         return None
     for difference in (value - part.poly, value + part.poly):

@@ -1128,6 +1128,7 @@ _CALLS: dict[str, Handler] = {
     "builtins.list": _H._sequence,
     "builtins.tuple": _H._sequence,
     "builtins.set": _H._sequence,
+    "builtins.frozenset": _H._sequence,
     "builtins.dict": _H._sequence,
     "builtins.int": _H._same,
     "builtins.float": _H._same,

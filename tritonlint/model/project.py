@@ -67,7 +67,7 @@ class Project:
         self._sources: dict[Path, Source | None] = {}
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
-        self._foreign: dict[str, list[Path]] = {}
+        self._foreign: dict[tuple[str, bool], list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
 
     def renewed(self) -> Project:
@@ -78,7 +78,7 @@ class Project:
         """
         other = Project(self.root)
         other._sources = self._sources
-        other.__dict__ |= {name: self.__dict__[name] for name in ("files", "_words") if name in self.__dict__}
+        other.__dict__ |= {name: self.__dict__[name] for name in ("files", "_texts") if name in self.__dict__}
         return other
 
     def module(self, source: Source, file: Path | None = None) -> Module:
@@ -165,31 +165,39 @@ class Project:
         return tuple(found)
 
     @cached_property
-    def _words(self) -> dict[bytes, list[Path]]:
-        """Files by the words in them; only files that may hold a kernel or a launch."""
+    def _texts(self) -> tuple[dict[bytes, list[Path]], list[tuple[Path, bytes]]]:
+        """Files that may hold a kernel or a launch, by the words in them, and the text of all others."""
         index: dict[bytes, list[Path]] = defaultdict(list)
+        others: list[tuple[Path, bytes]] = []
         for path in self.files:
             try:
                 data = path.read_bytes()
             except OSError:
                 continue
             if b"triton" not in data and b"](" not in data:
+                others.append((path, data))
                 continue
             for word in set(_WORD.findall(data)):
                 index[word].append(path)
-        return index
+        return index, others
 
-    def files_mentioning(self, name: str) -> list[Path]:
-        """Files of the project in which the word `name` occurs, and which may launch a kernel."""
-        return self._words.get(name.encode(), [])
+    def files_mentioning(self, name: str, *, anywhere: bool = False) -> list[Path]:
+        """Files of the project in which the word `name` occurs: those that may launch, or `anywhere`."""
+        index, others = self._texts
+        word = name.encode()
+        found = list(index.get(word, ()))
+        if anywhere:
+            found += [path for path, data in others if word in data and word in _WORD.findall(data)]
+        return found
 
-    def modules_mentioning(self, name: str, besides: Module) -> list[Module]:
+    def modules_mentioning(self, name: str, besides: Module, *, anywhere: bool = False) -> list[Module]:
         """Modules other than `besides` in which `name` occurs and may mean what another file defines."""
-        if name not in self._foreign:
-            mentioning = self.files_mentioning(name)
-            self._foreign[name] = [path for path in mentioning if not _means_own(name, path)]
+        key = (name, anywhere)
+        if key not in self._foreign:
+            mentioning = self.files_mentioning(name, anywhere=anywhere)
+            self._foreign[key] = [path for path in mentioning if not _means_own(name, path)]
         found = []
-        for path in self._foreign[name]:
+        for path in self._foreign[key]:
             if path != besides.file:
                 module = self.load(path)
                 if module is not None:

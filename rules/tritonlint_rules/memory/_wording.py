@@ -19,9 +19,10 @@ _VERBS = {"load": "reads", "store": "writes"}
 def confidence_of(exposure: Exposure) -> Confidence:
     """HIGH with a launch or a twin's mask at hand, MEDIUM for a stepped index, LOW for a bare width.
 
-    LOW also where the package tests the size somewhere on the way and nobody can say to what end.
+    LOW also where the package tests the size on the way and nobody can say to what end, and for an index
+    through a quotient, which passes the end of its last group only.
     """
-    if exposure.kind != "sentinel" and exposure.is_tested_elsewhere:
+    if exposure.kind != "extent" and (exposure.is_tested_somehow or exposure.stays_in_its_group):
         return Confidence.LOW
     if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES:
         return Confidence.HIGH

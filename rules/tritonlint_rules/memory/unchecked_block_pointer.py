@@ -88,6 +88,8 @@ class UncheckedBlockPointer(Rule):
 
 
 def _confidence(item: UncheckedAxis) -> Confidence:
+    if item.is_tested_somehow:
+        return Confidence.LOW
     if item.sibling is not None or (item.ragged is Proof.YES and item.launch is not None):
         return Confidence.HIGH
-    return Confidence.MEDIUM if item.moves and item.ragged is Proof.UNKNOWN else Confidence.LOW
+    return Confidence.MEDIUM if item.moves and item.kin else Confidence.LOW
