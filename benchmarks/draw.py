@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import click
+
 from measures import findings, judged, packages
 
 
@@ -24,7 +25,9 @@ def main(corpus: Path, size: int, seed: int, besides: tuple[str, ...]) -> None:
     known = {row.key for name in besides for row in judged.read_judged(name)}
     every = findings.everything(packages.present(corpus), corpus)
     found = [one for _, items in every for one in items if (one.path, one.line, one.code) not in known]
-    table = csv.writer(sys.stdout, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
+    table = csv.writer(
+        sys.stdout, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n"
+    )
     table.writerow(["package", "path", "line", "code", "confidence", "verdict", "reason"])
     for one in judged.draw(found, size, seed):
         path = one.path.removeprefix(one.package.name + "/")

@@ -62,17 +62,8 @@ def answer(paths: Iterable[Path], folder: Path, tree: Path = TREE) -> list[dict[
     return found
 
 
-def reported(package: Package, corpus: Path, tree: Path = TREE) -> list[Reported]:
-    """Every finding in one package.
-
-    Raises:
-        NoAnswer: the run ended with an error.
-    """
-    found = answer([package.folder(corpus)], corpus, tree)
-    return [_read(item, package) for item in found]
-
-
-def _read(item: dict[str, Any], package: Package) -> Reported:
+def read(item: dict[str, Any], package: Package) -> Reported:
+    """One finding of the JSON output."""
     lines = {item["range"]["start"]["line"]}
     lines |= {place["range"]["start"]["line"] for place in item["related"] if place["path"] == item["path"]}
     return Reported(
@@ -88,18 +79,30 @@ def _read(item: dict[str, Any], package: Package) -> Reported:
     )
 
 
-def everything(
+def answers(
     packages: list[Package], corpus: Path, tree: Path = TREE, jobs: int | None = None
-) -> Iterator[tuple[Package, list[Reported]]]:
-    """The findings of every package, those with most kernels first, several at a time.
+) -> Iterator[tuple[Package, list[dict[str, Any]]]]:
+    """What is found in every package, as JSON gives it: those with most kernels first, several at a time.
 
     A package that gives no answer is named on stderr and left out.
     """
+    corpus = corpus.resolve()
     largest_first = sorted(packages, key=lambda package: -package.jit_functions)
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        runs = [(package, pool.submit(reported, package, corpus, tree)) for package in largest_first]
+        runs = [
+            (package, pool.submit(answer, [package.folder(corpus)], corpus, tree))
+            for package in largest_first
+        ]
         for package, run in runs:
             try:
                 yield package, run.result()
             except NoAnswer as error:
                 print(f"{package.requirement}: {error}", file=sys.stderr)
+
+
+def everything(
+    packages: list[Package], corpus: Path, tree: Path = TREE, jobs: int | None = None
+) -> Iterator[tuple[Package, list[Reported]]]:
+    """The findings of every package, those with most kernels first."""
+    for package, items in answers(packages, corpus, tree, jobs):
+        yield package, [read(item, package) for item in items]

@@ -107,7 +107,9 @@ def draw(packages: list[Package], corpus: Path, each: int, seed: int, jobs: int)
     return drawn
 
 
-def _spread(by_package: dict[str, list[tuple[Place, str]]], wanted: int, chance: random.Random) -> list[Place]:
+def _spread(
+    by_package: dict[str, list[tuple[Place, str]]], wanted: int, chance: random.Random
+) -> list[Place]:
     names = sorted(by_package)
     chance.shuffle(names)
     queues = {name: chance.sample(by_package[name], len(by_package[name])) for name in names}
@@ -211,7 +213,8 @@ def run(places: list[Place], corpus: Path, each: int, jobs: int) -> list[Outcome
     rest = list(places)
     with ProcessPoolExecutor(jobs) as pool:
         while rest:
-            batch, later = [], []
+            batch: list[Place] = []
+            later: list[Place] = []
             room = dict(wanted)
             for place in rest:
                 (batch if room[place.operator] > 0 else later).append(place)
@@ -277,7 +280,9 @@ def recall(outcomes: list[Outcome]) -> list[Recall]:
         row.found += outcome.found
         if not outcome.found:
             place = outcome.place
-            row.missed.append(f"{place.path}:{place.line} {place.function} {' '.join(outcome.elsewhere)}".strip())
+            row.missed.append(
+                f"{place.path}:{place.line} {place.function} {' '.join(outcome.elsewhere)}".strip()
+            )
     return list(table.values())
 
 

@@ -170,9 +170,13 @@ def _block_pointer(kernel: Function, pointer: ast.expr | None) -> ast.Call | Non
     """The `tl.make_block_ptr` behind a pointer, through `tl.advance`."""
     if isinstance(pointer, ast.Name):
         values = kernel.assigned.get(pointer.id, [])
-        made = [value for value in values if isinstance(value, ast.Call) and called(value) == "make_block_ptr"]
+        made = [
+            value for value in values if isinstance(value, ast.Call) and called(value) == "make_block_ptr"
+        ]
         rest = [value for value in values if value not in made]
-        if len(made) == 1 and all(isinstance(value, ast.Call) and called(value) == "advance" for value in rest):
+        if len(made) == 1 and all(
+            isinstance(value, ast.Call) and called(value) == "advance" for value in rest
+        ):
             return made[0]
     elif isinstance(pointer, ast.Call) and called(pointer) == "make_block_ptr":
         return pointer
@@ -383,10 +387,10 @@ def _grouped(kernel: Function) -> Iterator[tuple[ast.Assign, ast.Assign, str, st
                 tiles = [name for name in factors if name not in {p.arg for p in kernel.parameters}]
                 for rows in assigns:
                     value = rows.value
-                    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-                        if rows_in_group in ast.unparse(value) and "%" in ast.unparse(value):
-                            if len(tiles) == 1 and len(factors) == 2:
-                                yield rows, columns, pid, tiles[0]
+                    is_sum = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)
+                    in_group = rows_in_group in ast.unparse(value) and "%" in ast.unparse(value)
+                    if is_sum and in_group and len(tiles) == 1 and len(factors) == 2:
+                        yield rows, columns, pid, tiles[0]
 
 
 @plants("TL601")
@@ -463,11 +467,17 @@ def _sizes(file: File) -> Iterator[tuple[Launch, str]]:
 
 def _is_numel(host: Function, value: ast.expr | None) -> bool:
     """`x.numel()` of a parameter that is no weight."""
-    if not isinstance(value, ast.Call) or called(value) != "numel" or not isinstance(value.func, ast.Attribute):
+    if (
+        not isinstance(value, ast.Call)
+        or called(value) != "numel"
+        or not isinstance(value.func, ast.Attribute)
+    ):
         return False
     base = value.func.value
     owned = isinstance(base, ast.Name) and base.id in {p.arg for p in host.parameters}
-    weight = isinstance(base, ast.Name) and any(word in base.id.lower() for word in ("weight", "param", "grad"))
+    weight = isinstance(base, ast.Name) and any(
+        word in base.id.lower() for word in ("weight", "param", "grad")
+    )
     return owned and not weight and base.id != "self"  # type: ignore[attr-defined]
 
 
@@ -511,7 +521,9 @@ def drop_restore(file: File) -> Iterator[Change]:
         for option in ("restore_value", "reset_to_zero"):
             for call, _ in _tuners(kernel, option):
                 edit = (call, without_keywords(call, option))
-                yield Change(kernel, [edit], [*kernel.node.decorator_list, *kernel.calls("store", "atomic_add")])
+                yield Change(
+                    kernel, [edit], [*kernel.node.decorator_list, *kernel.calls("store", "atomic_add")]
+                )
 
 
 @plants("TL301")
@@ -519,12 +531,12 @@ def tune_in_production(file: File) -> Iterator[Change]:
     """A kernel with one way to run gets a tuner with two."""
     for kernel in file.kernels:
         decorators = kernel.node.decorator_list
-        if len(decorators) == 1 and ast.unparse(decorators[0]) == "triton.jit":
-            if any(launch.kernel is kernel for launch in file.launches):
-                configs = "[triton.Config({}, num_warps=4), triton.Config({}, num_warps=8)]"
-                indent = " " * kernel.node.col_offset
-                text = f"triton.autotune(configs={configs}, key=[])\n{indent}@triton.jit"
-                yield Change(kernel, [(decorators[0], text)])
+        plain = len(decorators) == 1 and ast.unparse(decorators[0]) == "triton.jit"
+        if plain and any(launch.kernel is kernel for launch in file.launches):
+            configs = "[triton.Config({}, num_warps=4), triton.Config({}, num_warps=8)]"
+            indent = " " * kernel.node.col_offset
+            text = f"triton.autotune(configs={configs}, key=[])\n{indent}@triton.jit"
+            yield Change(kernel, [(decorators[0], text)])
 
 
 @plants("TL402")

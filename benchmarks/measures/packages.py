@@ -23,7 +23,9 @@ DEFAULT_CORPUS = HERE / "corpus"
 _KEPT = (".py", ".pyi", ".ipynb")
 _PLATFORMS = ("any", *(f"manylinux_2_{minor}_x86_64" for minor in (17, 27, 28, 31, 34, 35, 39)))
 _PLATFORMS += ("manylinux1_x86_64", "manylinux2014_x86_64", "linux_x86_64")
-_BUILD_NEEDS = "torch==2.13.0 setuptools wheel setuptools-scm setuptools-rust packaging ninja cmake jinja2 numpy"
+_BUILD_NEEDS = (
+    "torch==2.13.0 setuptools wheel setuptools-scm setuptools-rust packaging ninja cmake jinja2 numpy"
+)
 _NEWER_PYTHON = ("hilbertsfc", "parallax-kernel")  # their wheels ask for 3.12
 
 

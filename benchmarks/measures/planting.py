@@ -58,12 +58,12 @@ class Operator:
 def _apply(operator: Operator, file: File, change: Change) -> Plant:
     edits = sorted((*file.span(node), text.encode("utf-8", "surrogatepass")) for node, text in change.edits)
     data, lines = file.data, set()
-    for start, end, text in reversed(edits):
-        data = data[:start] + text + data[end:]
-    for index, (start, _, text) in enumerate(edits):
+    for start, end, piece in reversed(edits):
+        data = data[:start] + piece + data[end:]
+    for index, (start, _, piece) in enumerate(edits):
         shift = sum(t.count(b"\n") - file.data[s:e].count(b"\n") for s, e, t in edits[:index])
         first = file.data[:start].count(b"\n") + 1 + shift
-        lines |= set(range(first, first + text.count(b"\n") + 1))
+        lines |= set(range(first, first + piece.count(b"\n") + 1))
     planted = min(lines)
     wider = [change.function.statement(node) for node, _ in change.edits]
     for node in (*change.also, *wider):

@@ -109,8 +109,10 @@ class Function:
     def calls(self, *names: str) -> Iterator[ast.Call]:
         """Calls of `tl.<name>`."""
         for node in self.nodes:
-            if isinstance(node, ast.Call) and called(node) in names and isinstance(node.func, ast.Attribute):
-                if isinstance(node.func.value, ast.Name) and node.func.value.id in ("tl", "triton"):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="tl" | "triton"))) if (
+                    called(node) in names
+                ):
                     yield node
 
     def spans(self, parameter: str) -> list[ast.Call]:

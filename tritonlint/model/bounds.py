@@ -138,7 +138,9 @@ def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[A
             elif atom.kind in _TRANSPARENT and isinstance(atom.args[0], Poly):
                 for inner in visible_aranges(atom.args[0]):
                     if inner in atom.args[0].surface:
-                        linear.setdefault(inner, (atom.args[0], atom.args[0].coefficient(inner), atom.args[1]))
+                        linear.setdefault(
+                            inner, (atom.args[0], atom.args[0].coefficient(inner), atom.args[1])
+                        )
                     else:
                         hidden.add(inner)
             else:

@@ -425,7 +425,9 @@ def _shared_limit(
     axis: Axis, guard: Guard, axes: list[Axis], access: Access, trace: Trace, launches: tuple[Launch, ...]
 ) -> tuple[Sighting, Launch | None] | None:
     """The size whose tiles an axis counts, where its limit is another axis' size: `(m < M) & (n < M)`."""
-    limits = [theirs.limit for other in axes if other.key != axis.key if (theirs := report(other, access).guard)]
+    limits = [
+        theirs.limit for other in axes if other.key != axis.key if (theirs := report(other, access).guard)
+    ]
     if guard.limit.constant is not None or not any(limit.surface >= guard.limit.surface for limit in limits):
         return None
     twins = [s for s in sightings(trace, axis, access) if s.access is not None]

@@ -55,10 +55,9 @@ def divides(divisor: Poly, value: Poly, facts: Iterable[Formula]) -> Proof:
     values = possible_values(value, known)
     if values is not None and by:
         return Proof.of(all(item % by == 0 for item in values))
-    if values is not None and options and all(option.integer for option in options):
-        # The host knows the sizes it admits and picks a block for each.
-        if all(any(value % option.integer == 0 for option in options) for value in values):
-            return Proof.YES
+    blocks = [option.integer for option in options]
+    if values and blocks and all(any(block and item % block == 0 for block in blocks) for item in values):
+        return Proof.YES  # the host knows the sizes it admits and picks a block for each
     if by and by & (by - 1) == 0 and says_power_of_2(value, known) and at_least(value, known) >= by:
         return Proof.YES
     for fact in known:
@@ -97,7 +96,9 @@ def half_tested(value: Poly, block: Poly, facts: Iterable[Formula]) -> bool:
     known = resolved(facts)
     if says_power_of_2(value, known) and at_least(value, known) <= 1:
         return True
-    tested = {atom for part in known if part.kind in ("eq", "or") for atom in part.closure if atom.kind == "mod"}
+    tested = {
+        atom for part in known if part.kind in ("eq", "or") for atom in part.closure if atom.kind == "mod"
+    }
     return any(
         (atom.args[0] == value or value.exact_quotient(atom.args[0]) is not None)
         and atom.args[1].integer is None

@@ -167,7 +167,10 @@ def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Host functions that call a function by a name that resolves to it."""
     project = function.module.project
     found: list[FunctionInfo] = []
-    for module in [function.module, *project.modules_mentioning(function.name, function.module, anywhere=True)]:
+    for module in [
+        function.module,
+        *project.modules_mentioning(function.name, function.module, anywhere=True),
+    ]:
         kernels = {value.info for value in module.kernel_values}
         found.extend(
             other

@@ -50,7 +50,7 @@ class Launch:
 
     @cached_property
     def variants(self) -> tuple[Launch, ...]:
-        """The launch under each configuration that its tuner may pick; itself where there are none or too many."""
+        """The launch under each configuration that its tuner may pick; itself where none are known."""
         tuned = self.kernel.tuned
         settings = _settings(tuned) if tuned is not None else []
         found = tuple(self._under(setting) for setting in settings[:MAX_VARIANTS])

@@ -1,0 +1,174 @@
+"""Tests of sizes on the way to a launch that the evaluation could not connect with it.
+
+A caller that asks `supports(hidden_size)`, a validation in another method, a table of shapes: where the
+package tests a size by remainder, by membership or as a power of two, it may well make sure of what a
+proof at the launch lacks. Such tests are found by the names of what they test, in the functions that lead
+to the launch and in those that these call. They prove nothing; they say that the answer is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tritonlint.model.kernel import called_names, host_callers
+from tritonlint.model.values import ClassValue
+
+if TYPE_CHECKING:
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.module import FunctionInfo, Module
+    from tritonlint.model.symbolic import Atom, Poly
+
+MAX_STEPS = 3
+"""How far callers are followed."""
+_METHODS = frozenset(("forward", "backward", "__call__", "__init__", "setup_context"))
+
+
+def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch) -> bool:
+    """Whether a function that leads to a launch tests a size of this name in a way that may fit the block."""
+    names, number = _names_of(size, launch), block.integer
+    return any(
+        name in names and (divisor is None or not number or divisor % number == 0)
+        for function in _around(launch)
+        for name, divisor in tests_in(function)
+    )
+
+
+def _names_of(size: Poly, launch: Launch) -> frozenset[str]:
+    """What the host may call a size: its own names for it, and the kernel's."""
+    names: set[str] = set()
+    for atom in size.closure:
+        if atom.kind in ("hostparam", "config"):
+            names.add(str(atom.args[0]).rsplit(".", 1)[-1])
+        elif atom.kind == "dim":
+            names |= _axis_names(atom, launch)
+    for parameter, argument in launch.arguments.items():
+        if getattr(argument.value, "poly", None) == size:
+            names.add(parameter)
+            names |= set(_words(argument.node))
+    return frozenset(names)
+
+
+def _axis_names(dim: Atom, launch: Launch) -> set[str]:
+    """`x.shape[2]`, and `x.shape[-1]` if no launch value is a later axis of the same tensor."""
+    tensor, axis = str(dim.args[0]).rsplit(".", 1)[-1], dim.args[1]
+    later = (
+        atom
+        for value in launch.values.values()
+        for atom in value.closure
+        if atom.kind == "dim" and atom.args[0] == dim.args[0] and _number(atom.args[1]) > _number(axis)
+    )
+    last = {f"{tensor}.shape[-1]"} if _number(axis) > 0 and not any(later) else set()
+    return {f"{tensor}.shape[{axis}]"} | last
+
+
+def _number(axis: object) -> int:
+    return axis if isinstance(axis, int) else 0
+
+
+def _around(launch: Launch) -> tuple[FunctionInfo, ...]:
+    """The functions that lead to a launch, and those that these or the launching one call."""
+    function = launch.function
+    if function is None:
+        return ()
+    project = launch.module.project
+    cache: dict[FunctionInfo, tuple[FunctionInfo, ...]] = project.__dict__.setdefault("_around", {})
+    if function not in cache:
+        leading: dict[FunctionInfo, None] = {}
+        queue = [(function, 0)]
+        while queue:
+            current, steps = queue.pop(0)
+            for caller in _callers(current) if steps < MAX_STEPS else ():
+                if caller is not function and caller not in leading:
+                    leading[caller] = None
+                    queue.append((caller, steps + 1))
+        for one in [function, *leading]:
+            for other in _called_by(one, launch.module):
+                if other is not function:
+                    leading.setdefault(other)
+        cache[function] = tuple(leading)
+    return cache[function]
+
+
+def _callers(function: FunctionInfo) -> list[FunctionInfo]:
+    """Functions that call this one; of a method that everything has, those that name its class."""
+    if function.class_node is None or function.name not in _METHODS:
+        return host_callers(function)
+    name, module = function.class_node.name, function.module
+    modules = [module, *module.project.modules_mentioning(name, module, anywhere=True)]
+    return [
+        other
+        for one in modules
+        if not isinstance(value := one.name(name), ClassValue) or value.node is function.class_node
+        for other in one.functions
+        if name in _mentioned(other)
+    ]
+
+
+def _mentioned(function: FunctionInfo) -> frozenset[str]:
+    """The names that stand in a function, but for its own parameters' annotations."""
+    cache: dict[FunctionInfo, frozenset[str]] = function.module.project.__dict__.setdefault("_mentioned", {})
+    if function not in cache:
+        nodes = (node for statement in function.node.body for node in ast.walk(statement))
+        cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+    return cache[function]
+
+
+def _called_by(function: FunctionInfo, launching: Module) -> Iterator[FunctionInfo]:
+    """The functions that a function calls, of its own module and of the one with the launch.
+
+    Of a method, also those that the constructor of its class calls: it may have asked once for all.
+    """
+    names = called_names(function, function.module.project)
+    for other in function.module.functions:
+        if other.class_node is function.class_node is not None and other.name == "__init__":
+            names |= called_names(other, function.module.project)
+    for module in dict.fromkeys((function.module, launching)):
+        yield from (other for other in module.functions if other.name in names and other.name not in _METHODS)
+
+
+def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
+    """What a function tests: `n` in `n % 64 == 0`, `n in (64, 128)`, `n & (n - 1)`; with the divisor."""
+    cache = function.module.project.__dict__.setdefault("_tests", {})
+    found: frozenset[tuple[str, int | None]] | None = cache.get(function)
+    if found is None:
+        tests: list[ast.expr] = []
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.If | ast.Assert | ast.IfExp | ast.While):
+                tests.append(node.test)
+            elif isinstance(node, ast.Return | ast.Assign) and isinstance(
+                node.value, ast.Compare | ast.BoolOp | ast.Call | ast.UnaryOp
+            ):
+                tests.append(node.value)
+        found = cache[function] = frozenset(test for expression in tests for test in _tested_in(expression))
+    return found
+
+
+def _tested_in(test: ast.expr) -> Iterator[tuple[str, int | None]]:
+    for node in ast.walk(test):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd):
+            value = node.right.value if isinstance(node.right, ast.Constant) else None
+            divisor = value if isinstance(value, int) and isinstance(node.op, ast.Mod) else None
+            yield from ((word, divisor) for word in _words(node.left))
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            yield from ((word, None) for word in _words(node.left))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    """The names that stand for a size: `n`, `self.n` as `n`, `x.size(1)` as `x.shape[1]`."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Subscript(value=ast.Attribute(value=base, attr="shape"), slice=axis):
+            yield from (f"{word}.shape[{ast.unparse(axis)}]" for word in _words(base))
+        case ast.Call(func=ast.Attribute(value=base, attr="size"), args=[axis]):
+            yield from (f"{word}.shape[{ast.unparse(axis)}]" for word in _words(base))
+        case ast.Attribute(attr=name):
+            yield name
+        case ast.BinOp(left=left, right=right):
+            yield from _words(left)
+            yield from _words(right)
+        case ast.Tuple(elts=items):
+            for item in items:
+                yield from _words(item)
