@@ -282,7 +282,11 @@ def _is_plain_limit(limit: Poly) -> bool:
 def _might_bound(axis: Axis, formula: Formula) -> bool:
     """Whether a condition of another form could bound the axis: silence is right then."""
     if formula.kind == "ne":
-        return False
+        # A mask put together in branches is one of several; `token != pad` is about something else.
+        return any(
+            atom.kind in ("either", "carried", "left", "unknown") and axis.arange in visible_aranges(Poly.of(atom))
+            for atom in formula.poly.surface
+        )
     if formula.kind == "ge":
         if axis.arange in formula.poly.surface:
             return False  # a lower limit

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,6 +91,11 @@ class Exposure:
         )
 
     @property
+    def is_block(self) -> bool:
+        """Whether the tile's width is called a block size, so that it need not be the tensor's."""
+        return self.axis is not None and is_block_size(self.axis.extent)
+
+    @property
     def stays_in_its_group(self) -> bool:
         """Whether the index is divided by a group size that may be a multiple of the tile.
 
@@ -115,6 +121,12 @@ class Exposure:
     def masked(self) -> bool:
         """Whether the access has a mask at all."""
         return self.access.mask is not None
+
+
+def is_block_size(extent: Poly) -> bool:
+    """Whether an extent is a parameter that its author calls a block or a tile, not a head size."""
+    atom = extent.atom
+    return atom is not None and atom.kind == "param" and bool(re.search(r"(?i)block|tile", str(atom.args[0])))
 
 
 def exposures_of(kernel: Kernel) -> Iterator[Exposure]:
@@ -231,7 +243,7 @@ def _tail_at(
     facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
     if axis.steps:
         return tail_of(axis, access.loops, launch, facts)
-    limit = launch.on_host(twins[0].limit) if twins else None
+    limit = launch.on_host(twins[0].limit) if twins and is_block_size(axis.extent) else None
     return _whole_tail(launch.on_host(axis.extent), limit, facts)
 
 

@@ -94,6 +94,8 @@ def half_tested(value: Poly, block: Poly, facts: Iterable[Formula]) -> bool:
     would hang over, and nobody runs those.
     """
     known = resolved(facts)
+    if value.atom is not None and value.atom.kind == "either":
+        return any(half_tested(option, block, known) for option in value.atom.args[0])
     if says_power_of_2(value, known) and at_least(value, known) <= 1:
         return True
     tested = {

@@ -32,7 +32,7 @@ def confidence_of(exposure: Exposure) -> Confidence:
     if exposure.sibling is not None and axis is not None:
         if axis.steps or exposure.sibling_is_same_tensor:
             return Confidence.HIGH
-        certain = exposure.launch is None or exposure.witnesses >= 2
+        certain = exposure.launch is None or (exposure.witnesses >= 2 and exposure.is_block)
         return Confidence.MEDIUM if certain else Confidence.LOW
     if axis is None or not axis.steps:
         return Confidence.LOW
@@ -87,9 +87,10 @@ def limit_of(exposure: Exposure) -> str:
     if size is None:
         return "the tensor's size"
     if exposure.launch is not None:
-        for atom, value in exposure.launch.values.items():
-            if value == size and atom.args[0] in {p.name for p in exposure.trace.root.parameters}:
-                return f"`{atom.args[0]}`"
+        own = {p.name for p in exposure.trace.root.parameters}
+        names = [str(atom.args[0]) for atom, value in exposure.launch.values.items() if value == size]
+        for name in sorted((n for n in names if n in own), key=lambda name: "stride" in name):
+            return f"`{name}`"
     return _quoted(size)
 
 
