@@ -164,8 +164,8 @@ class File:
 
     @cached_property
     def kernels(self) -> list[Function]:
-        """Functions under a decorator that ends in `jit`."""
-        return [function for function in self.functions if _is_jit(function.node)]
+        """Functions under a decorator that ends in `jit`; no Triton of these years takes `**meta`."""
+        return [one for one in self.functions if _is_jit(one.node) and one.node.args.kwarg is None]
 
     @cached_property
     def launches(self) -> list[Launch]:

@@ -284,7 +284,8 @@ def _might_bound(axis: Axis, formula: Formula) -> bool:
     if formula.kind == "ne":
         # A mask put together in branches is one of several; `token != pad` is about something else.
         return any(
-            atom.kind in ("either", "carried", "left", "unknown") and axis.arange in visible_aranges(Poly.of(atom))
+            atom.kind in ("either", "carried", "left", "unknown")
+            and axis.arange in visible_aranges(Poly.of(atom))
             for atom in formula.poly.surface
         )
     if formula.kind == "ge":
@@ -311,8 +312,11 @@ def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
         counters = {atom for atom in step.closure if atom.kind in _COUNTERS}
         if not counters & poly.closure:
             continue
+        ends = (Poly({monomial: 1}) for monomial, factor in poly.terms.items() if factor > 0)
         if any(
-            atom.kind == "floordiv" and atom.args[1] == axis.extent for atom in poly.closure - step.closure
+            atom.kind == "floordiv" and atom.args[1] == axis.extent
+            for end in ends
+            for atom in end.closure - step.closure
         ):
             return True
         if any(factor < 0 for monomial, factor in poly.terms.items() if Poly({monomial: 1}) == axis.extent):

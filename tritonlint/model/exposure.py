@@ -97,7 +97,7 @@ class Exposure:
 
     @property
     def stays_in_its_group(self) -> bool:
-        """Whether the index is divided by a group size that may be a multiple of the tile.
+        """Whether the index is divided by what is called a group and may be a multiple of the tile.
 
         A tile that passes the end of the size then still reads the last group.
         """
@@ -107,7 +107,10 @@ class Exposure:
         group, tile = axis.divisor, axis.extent
         if self.launch is not None:
             group, tile = self.launch.on_host(group), self.launch.on_host(tile)
+        called = [str(atom.args[0]) for atom in axis.divisor.closure if atom.kind == "param"]
         numbers = group.integer, tile.integer
+        if numbers[0] is None and not any(re.search(r"(?i)group|block", name) for name in called):
+            return False
         return numbers[0] is None or numbers[1] is None or numbers[0] >= numbers[1]
 
     def _is_tested_in_kernel(self, axis: Axis) -> bool:
@@ -352,15 +355,20 @@ def _flag_of(access: Access, base: str | None, twins: list[Sighting]) -> Formula
     to store or to add atomically, has nothing to do with masks.
     """
     for flag in _flags(access):
-        denied = flag.negated()
-        for twin in twins:
-            other = twin.access
-            if other is None or other.kind != access.kind or not _same_base(other, base):
-                continue
-            conditions = {part for condition in other.conditions for part in condition.conjuncts()}
-            if denied in conditions | set(other.conditions) and _mask_of(access) <= _mask_of(other):
+        conditions = [(twin.access, _parts(twin.access)) for twin in twins if twin.access is not None]
+        if any(flag in parts for _, parts in conditions):
+            continue  # the branch masks the index elsewhere
+        for other, parts in conditions:
+            same = other.kind == access.kind and _same_base(other, base)
+            if same and flag.negated() in parts and _mask_of(access) <= _mask_of(other):
                 return flag
     return None
+
+
+def _parts(access: Access) -> frozenset[Formula]:
+    """The conditions around an access, whole and taken apart."""
+    parts = (part for condition in access.conditions for part in condition.conjuncts())
+    return frozenset((*access.conditions, *parts))
 
 
 def _mask_of(access: Access) -> frozenset[Formula]:

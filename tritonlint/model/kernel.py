@@ -12,7 +12,7 @@ from tritonlint.model.device import DeviceEvaluator
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, named
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
+from tritonlint.model.values import FunctionValue, HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
 
 if TYPE_CHECKING:
     from tritonlint.model.exposure import Exposure
@@ -171,6 +171,9 @@ def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
         function.module,
         *project.modules_mentioning(function.name, function.module, anywhere=True),
     ]:
+        meant = module.name(function.name)
+        if isinstance(meant, FunctionValue) and meant.info is not function and function.class_node is None:
+            continue
         kernels = {value.info for value in module.kernel_values}
         found.extend(
             other
