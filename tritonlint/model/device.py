@@ -222,7 +222,8 @@ class DeviceEvaluator(Evaluator):
             where = self.where(node)
             if not isinstance(node, ast.AugAssign):
                 self.replaced = self.definitions.get(name)
-                self.definitions[name] = where
+                if self.replaced is None or not self._is_carried(value, name):
+                    self.definitions[name] = where  # else it is what an earlier iteration left, changed
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
             )
@@ -242,10 +243,24 @@ class DeviceEvaluator(Evaluator):
                 definition = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             loop = self.loops[-1] if self.loops else None
             where = self.where(node)
-            carried = _is_carried(before.poly, name, loop)
+            carried = self._is_carried(before, name)
             self.trace.accumulations.append(
                 Accumulation(where, name, before, added, after, definition, loop, part, carried)
             )
+
+    def _is_carried(self, value: Value, name: str) -> bool:
+        """Whether a value comes from an earlier iteration of a loop that is being run, under this name.
+
+        A helper may have been given it under another.
+        """
+        if not isinstance(value, Number):
+            return False
+        if value.poly.atom in self.running or any(
+            atom.kind == "trip" and atom in self.running for atom in value.poly.surface
+        ):
+            return True
+        handed_on = (atom for atom in value.dependencies if atom.kind == "carried" and atom.args[-1] == name)
+        return any(atom in self.running for atom in handed_on)
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
@@ -479,7 +494,7 @@ class DeviceEvaluator(Evaluator):
         if bound is None:
             return Unknown(deps)
         writes = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
-        result = self._inlined(node, info, bound)
+        result = self._inlined(node, info, bound, self._handed_over(node, info))
         after = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
         if self.recording:
             call = HelperCall(
@@ -503,11 +518,23 @@ class DeviceEvaluator(Evaluator):
                 names[parameter.name] = self._default(info, parameter.default)
         return names
 
+    def _handed_over(self, node: ast.Call, info: FunctionInfo) -> dict[str, Where]:
+        """Where a helper's parameters got their values: what a caller made is not made anew."""
+        given = dict(zip((parameter.name for parameter in info.parameters), node.args, strict=False))
+        given.update({word.arg: word.value for word in node.keywords if word.arg})
+        found = {}
+        for name, argument in given.items():
+            known = self.definitions.get(argument.id) if isinstance(argument, ast.Name) else None
+            found[name] = known or self.where(argument)
+        return found
+
     def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
         value = info.module.constant(node)
         return value if value is not None else UNKNOWN_VALUE
 
-    def _inlined(self, node: ast.Call, info: FunctionInfo, names: dict[str, Value]) -> Value:
+    def _inlined(
+        self, node: ast.Call, info: FunctionInfo, names: dict[str, Value], definitions: dict[str, Where]
+    ) -> Value:
         outer = self.__dict__.copy()
         held = len(self.conditions)
         self.calls_inlined += 1
@@ -515,7 +542,8 @@ class DeviceEvaluator(Evaluator):
         self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
         self.scope = Scope(info.module, info.scope(), info)
         self.scope.names.update(names)
-        self.function, self.returned, self.return_grounds, self.definitions = info, [], set(), {}
+        self.function, self.returned, self.return_grounds = info, [], set()
+        self.definitions = definitions
         self.run(info.node.body)
         result = self.result(self.site(node))
         del self.conditions[held:]
@@ -1205,12 +1233,6 @@ def _selection(formula: Formula, one: Number, two: Number) -> str:
     if equation and two.poly == ZERO:
         return "selected"
     return one.origin or two.origin
-
-
-def _is_carried(before: Poly, name: str, loop: Loop | None) -> bool:
-    """Whether a value comes from an earlier iteration, by the marks that loops leave."""
-    marks = (atom.kind == "carried" and atom.args[-1] == name for atom in before.closure)
-    return any(marks) or (loop is not None and loop.trip in before.surface)
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

@@ -11,7 +11,7 @@ from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, launches_of
-from tritonlint.model.records import Reduction, Trace, Where
+from tritonlint.model.records import Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 
@@ -133,13 +133,19 @@ def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
 
 def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        if not item.carried or not kernel.mine(item.where) or item.definition is None:
+        if not item.carried or item.definition is None or not kernel.mine(item.definition):
             continue
-        if not _may_be_float(item.added, trace) or item.before.dtype.literal:
+        if item.before.dtype.literal or not _is_own_type(item.before.dtype):
+            continue
+        wide = item.added.dtype.is_wide or item.after.dtype.is_wide
+        if item.before.dtype.is_half:
+            # What is added may be wider: that the loop cannot be compiled then is no reason for silence.
+            if wide and item.loop is not None and item.loop.static:
+                continue  # unrolled, the name takes the wider type at the first addition
+        elif wide or not _may_be_float(item.added, trace):
             continue
         answer, launch = halfness(item.before.dtype, trace, launches)
-        wide = item.added.dtype.name in ("fp32", "fp64") or item.after.dtype.name in ("fp32", "fp64")
-        if answer is not Halfness.NO and not wide and _is_own_type(item.before.dtype):
+        if answer is not Halfness.NO:
             yield HalfSum(
                 "accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name
             )
@@ -168,26 +174,25 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half
     }
     for dot in trace.dots:
-        if not kernel.mine(dot.where):
+        where = dot.acc_definition or dot.where
+        dtype = _sum_type(dot)
+        if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
-        if dot.result.dtype.is_half or dot.result.dtype.elements:
-            answer, launch = halfness(dot.result.dtype, trace, launches)
-        elif isinstance(dot.acc, Number) and dot.out_dtype is None and _is_own_type(dot.acc.dtype):
-            answer, launch = halfness(
-                dot.acc.dtype, trace, launches
-            )  # from Triton 3.8 `out_dtype` follows `acc`
-        else:
-            continue
-        if answer is Halfness.NO or id(dot.where.node) in summed:
-            continue
-        dtype = (
-            dot.result.dtype
-            if _is_own_type(dot.result.dtype)
-            else dot.acc.dtype
-            if isinstance(dot.acc, Number)
-            else dot.result.dtype
-        )
-        yield HalfSum("dot", dot.acc_definition or dot.where, dot.where, dtype, answer, launch, "")
+        answer, launch = halfness(dtype, trace, launches)
+        if answer is not Halfness.NO:
+            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "")
+
+
+def _sum_type(dot: Dot) -> DType | None:
+    """The type in which a product is summed, where that is or may be half."""
+    acc = dot.acc.dtype if isinstance(dot.acc, Number) else None
+    if acc is not None and acc.is_half:
+        return acc  # whatever `out_dtype` says
+    if _is_own_type(dot.result.dtype):
+        return dot.result.dtype
+    if acc is not None and acc.elements and dot.out_dtype is None:
+        return acc  # from Triton 3.8 `out_dtype` follows `acc`
+    return None
 
 
 def _atomics(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
