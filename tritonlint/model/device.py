@@ -33,6 +33,7 @@ from tritonlint.model.records import (
     CallSite,
     Cast,
     Compared,
+    Definition,
     DescriptorAccess,
     Dot,
     HelperCall,
@@ -132,8 +133,8 @@ class DeviceEvaluator(Evaluator):
         self.loops: list[Loop] = []
         self.calls_inlined = 0
         self.calls: tuple[CallSite, ...] = ()
-        self.definitions: dict[str, Where] = {}
-        self.replaced: Where | None = None
+        self.definitions: dict[str, Definition] = {}
+        self.replaced: Definition | None = None
         self.discarded: ast.Call | None = None
 
     # --- names ----------------------------------------------------------------------------------
@@ -223,7 +224,8 @@ class DeviceEvaluator(Evaluator):
             if not isinstance(node, ast.AugAssign):
                 self.replaced = self.definitions.get(name)
                 if self.replaced is None or not self._is_carried(value, name):
-                    self.definitions[name] = where  # else it is what an earlier iteration left, changed
+                    dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
+                    self.definitions[name] = Definition(where, dtype)  # else it is what an earlier iteration left, changed
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
             )
@@ -238,29 +240,32 @@ class DeviceEvaluator(Evaluator):
             and isinstance(added, Number)
             and isinstance(after, Number)
         ):
-            definition = self.definitions.get(name)
+            start = self.definitions.get(name)
             if isinstance(node, ast.Assign) and self.replaced is not None:
-                definition = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
-            loop = self.loops[-1] if self.loops else None
+                start = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             where = self.where(node)
             carried = self._is_carried(before, name)
+            handing = {atom.args[0] for atom in self._carrying(before, name)}
+            unrolled = bool(handing) and handing <= {la.trip.args[0] for la in self.loops if la.static}
             self.trace.accumulations.append(
-                Accumulation(where, name, before, added, after, definition, loop, part, carried)
+                Accumulation(where, name, before, added, after, start, part, carried, unrolled)
             )
 
     def _is_carried(self, value: Value, name: str) -> bool:
-        """Whether a value comes from an earlier iteration of a loop that is being run, under this name.
-
-        A helper may have been given it under another.
-        """
+        """Whether a value comes from an earlier iteration of a loop that is being run."""
         if not isinstance(value, Number):
             return False
-        if value.poly.atom in self.running or any(
-            atom.kind == "trip" and atom in self.running for atom in value.poly.surface
-        ):
-            return True
-        handed_on = (atom for atom in value.dependencies if atom.kind == "carried" and atom.args[-1] == name)
-        return any(atom in self.running for atom in handed_on)
+        advancing = (atom for atom in value.poly.surface if atom.kind == "trip")
+        return bool(self._carrying(value, name)) or any(atom in self.running for atom in advancing)
+
+    def _carrying(self, value: Number, name: str) -> set[Atom]:
+        """The marks of the loops that hand a value on, under this name or, to a helper, under another."""
+        whole = value.poly.atom
+        return {
+            atom
+            for atom in value.dependencies
+            if atom.kind == "carried" and atom in self.running and (atom == whole or atom.args[-1] == name)
+        }
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
@@ -494,7 +499,7 @@ class DeviceEvaluator(Evaluator):
         if bound is None:
             return Unknown(deps)
         writes = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
-        result = self._inlined(node, info, bound, self._handed_over(node, info))
+        result = self._inlined(node, info, bound, self._handed_over(node, info, bound))
         after = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
         if self.recording:
             call = HelperCall(
@@ -518,14 +523,18 @@ class DeviceEvaluator(Evaluator):
                 names[parameter.name] = self._default(info, parameter.default)
         return names
 
-    def _handed_over(self, node: ast.Call, info: FunctionInfo) -> dict[str, Where]:
-        """Where a helper's parameters got their values: what a caller made is not made anew."""
+    def _handed_over(
+        self, node: ast.Call, info: FunctionInfo, values: dict[str, Value]
+    ) -> dict[str, Definition]:
+        """What gave a helper's parameters their values: what a caller made is not made anew."""
         given = dict(zip((parameter.name for parameter in info.parameters), node.args, strict=False))
         given.update({word.arg: word.value for word in node.keywords if word.arg})
         found = {}
         for name, argument in given.items():
             known = self.definitions.get(argument.id) if isinstance(argument, ast.Name) else None
-            found[name] = known or self.where(argument)
+            value = values[name]
+            dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
+            found[name] = known or Definition(self.where(argument), dtype)
         return found
 
     def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
@@ -533,7 +542,7 @@ class DeviceEvaluator(Evaluator):
         return value if value is not None else UNKNOWN_VALUE
 
     def _inlined(
-        self, node: ast.Call, info: FunctionInfo, names: dict[str, Value], definitions: dict[str, Where]
+        self, node: ast.Call, info: FunctionInfo, names: dict[str, Value], definitions: dict[str, Definition]
     ) -> Value:
         outer = self.__dict__.copy()
         held = len(self.conditions)
@@ -823,7 +832,7 @@ class DeviceEvaluator(Evaluator):
         if isinstance(left, Number) and isinstance(right, Number) and left.shape and right.shape:
             shape = (*left.shape[:-1], right.shape[-1])
         acc = None if isinstance(acc, NoneValue) else acc
-        definition = self._definition_of_accumulator(node) if acc is not None else None
+        start = self._start_of_accumulator(node, acc) if acc is not None else None
         deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
         deps = frozenset(atom for atom in deps if atom.kind not in ("load", "blockload"))
         data = Poly.of(Atom("data", self.site(node)))
@@ -835,7 +844,7 @@ class DeviceEvaluator(Evaluator):
                     left,
                     right,
                     acc,
-                    definition,
+                    start,
                     out,
                     result,
                     tuple(self.loops),
@@ -844,12 +853,16 @@ class DeviceEvaluator(Evaluator):
             )
         return result
 
-    def _definition_of_accumulator(self, node: ast.Call) -> Where | None:
-        """Where the name passed as `acc` got its value before the loop."""
+    def _start_of_accumulator(self, node: ast.Call, acc: Value) -> Definition | None:
+        """What gave the name passed as `acc` its value before the loop."""
         given = next(
             (k.value for k in node.keywords if k.arg == "acc"), node.args[2] if len(node.args) > 2 else None
         )
-        return self.definitions.get(given.id) if isinstance(given, ast.Name) else None
+        start = self.definitions.get(given.id) if isinstance(given, ast.Name) else None
+        if start is None or not isinstance(given, ast.Name) or self._is_carried(acc, given.id):
+            return start
+        dtype = acc.dtype if isinstance(acc, Number) else UNKNOWN_DTYPE
+        return Definition(start.where, dtype)
 
     def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
         operand = args[0] if args else keywords.get("input", UNKNOWN_VALUE)

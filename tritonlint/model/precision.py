@@ -133,22 +133,19 @@ def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
 
 def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        if not item.carried or item.definition is None or not kernel.mine(item.definition):
-            continue
-        if item.before.dtype.literal or not _is_own_type(item.before.dtype):
+        start, before = item.start, item.before.dtype
+        if not item.carried or start is None or not kernel.mine(start.where) or before.literal:
             continue
         wide = item.added.dtype.is_wide or item.after.dtype.is_wide
-        if item.before.dtype.is_half:
-            # What is added may be wider: that the loop cannot be compiled then is no reason for silence.
-            if wide and item.loop is not None and item.loop.static:
-                continue  # unrolled, the name takes the wider type at the first addition
-        elif wide or not _may_be_float(item.added, trace):
+        if start.dtype.is_half:
+            if wide and item.unrolled:
+                continue  # the name takes the wider type at the first addition
+            before = start.dtype  # what is added may be wider: the author chose half all the same
+        elif wide or not _is_own_type(before) or not _may_be_float(item.added, trace):
             continue
-        answer, launch = halfness(item.before.dtype, trace, launches)
+        answer, launch = halfness(before, trace, launches)
         if answer is not Halfness.NO:
-            yield HalfSum(
-                "accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name
-            )
+            yield HalfSum("accumulator", start.where, item.where, before, answer, launch, item.name)
 
 
 def _is_own_type(dtype: DType) -> bool:
@@ -171,10 +168,12 @@ def _may_be_float(value: Number, trace: Trace) -> bool:
 
 def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     summed = {
-        id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half
+        id(item.added_node)
+        for item in trace.accumulations
+        if item.carried and item.start is not None and item.start.dtype.is_half
     }
     for dot in trace.dots:
-        where = dot.acc_definition or dot.where
+        where = dot.start.where if dot.start is not None else dot.where
         dtype = _sum_type(dot)
         if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
@@ -185,12 +184,12 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
 
 def _sum_type(dot: Dot) -> DType | None:
     """The type in which a product is summed, where that is or may be half."""
-    acc = dot.acc.dtype if isinstance(dot.acc, Number) else None
-    if acc is not None and acc.is_half:
-        return acc  # whatever `out_dtype` says
+    if dot.start is not None and dot.start.dtype.is_half:
+        return dot.start.dtype  # whatever `out_dtype` says
     if _is_own_type(dot.result.dtype):
         return dot.result.dtype
-    if acc is not None and acc.elements and dot.out_dtype is None:
+    acc = dot.acc.dtype if isinstance(dot.acc, Number) else None
+    if acc is not None and _is_own_type(acc) and dot.out_dtype is None:
         return acc  # from Triton 3.8 `out_dtype` follows `acc`
     return None
 

@@ -98,14 +98,25 @@ class DescriptorAccess:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a name got its value, other than from an earlier iteration, and the type it had then."""
+
+    where: Where
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
 class Dot:
-    """A `tl.dot`. `acc` is its accumulator argument, `result` what it returns."""
+    """A `tl.dot`. `acc` is its accumulator argument, `result` what it returns.
+
+    `start` is what the accumulator was before the loop that hands it on.
+    """
 
     where: Where
     left: Value
     right: Value
     acc: Value | None
-    acc_definition: Where | None
+    start: Definition | None
     out_dtype: Value | None
     result: Number
     loops: tuple[Loop, ...]
@@ -129,7 +140,7 @@ class Reduction:
 class Accumulation:
     """A name that a loop adds to: its value before, what is added, and where both stand.
 
-    `definition` is the node that gave the name its value before the loop.
+    `start` is what gave the name its value before the loop.
     """
 
     where: Where
@@ -137,11 +148,12 @@ class Accumulation:
     before: Number
     added: Number
     after: Number
-    definition: Where | None
-    loop: Loop | None
+    start: Definition | None
     added_node: ast.AST
     carried: bool
     """Whether the value before is what an earlier iteration left."""
+    unrolled: bool
+    """Whether only loops that are unrolled hand it on, so that its type may change on the way."""
 
 
 @dataclass(frozen=True, slots=True)
