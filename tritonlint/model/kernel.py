@@ -234,7 +234,8 @@ def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
     cache: dict[FunctionInfo, frozenset[str]] = project.__dict__.setdefault("_called_names", {})
     if info not in cache:
         names = set()
-        for node in ast.walk(info.node):
+        inside = (node for statement in info.node.body for node in ast.walk(statement))
+        for node in inside:  # a decorator is called by the module
             if isinstance(node, ast.Call):
                 function = node.func
                 names.add(
