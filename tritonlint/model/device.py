@@ -270,6 +270,8 @@ class DeviceEvaluator(Evaluator):
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
         result = super().operate(node, operator, left, right)
+        if isinstance(result, Number) and result.poly.atom is not None:
+            self.trace.recipes.pop(result.poly.atom, None)  # of a call that starts at the same place
         if isinstance(result, Number) and result.is_tile:
             result = replace(result, origin="computed")
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
@@ -458,7 +460,7 @@ class DeviceEvaluator(Evaluator):
             return args[0]
         if name.startswith("rand") and args:
             shape = _shapes(args)
-            return Number(Poly.of(Atom("data", self.site(node))), FP32, shape, deps=_all_deps(args))
+            return Number(self._data(node), FP32, shape, deps=_all_deps(args))
         return self._elementwise(node, name, args)
 
     def _elementwise(self, node: ast.Call, name: str, args: list[Value]) -> Value:
@@ -475,9 +477,22 @@ class DeviceEvaluator(Evaluator):
         elif name not in _ELEMENTWISE:
             dtype = UNKNOWN_DTYPE if not dtype.is_float else dtype
         loads = frozenset().union(*(n.loads for n in numbers))
-        return Number(
-            Poly.of(Atom("data", self.site(node))), dtype, _shapes(args), deps=_all_deps(args), loads=loads
-        )
+        data = self._made(node, name, *numbers)
+        return Number(data, dtype, _shapes(args), deps=_all_deps(args), loads=loads)
+
+    def _made(self, node: ast.AST, name: str, *operands: Number) -> Poly:
+        """Data, with a record of how it came about."""
+        poly = self._data(node)
+        data = poly.atom
+        if data is not None and not any(data in operand.dependencies for operand in operands):
+            self.trace.recipes[data] = (name, operands)
+        return poly
+
+    def _data(self, node: ast.AST) -> Poly:
+        """Data of which nothing is known. What starts at one place, `x.abs().exp()`, shares it."""
+        data = Atom("data", self.site(node))
+        self.trace.recipes.pop(data, None)
+        return Poly.of(data)
 
     # --- helpers --------------------------------------------------------------------------------
     def _helper(self, node: ast.Call, info: FunctionInfo, discarded: bool) -> Value:
@@ -615,7 +630,7 @@ class DeviceEvaluator(Evaluator):
             dtype = dtype if dtype is not None else value.dtype
             return Number(value.poly, dtype, shape, value.formula, deps=value.deps)
         return Number(
-            Poly.of(Atom("data", self.site(node))), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value)
+            self._data(node), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value)
         )
 
     def _like(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
@@ -689,7 +704,7 @@ class DeviceEvaluator(Evaluator):
             return UNKNOWN_VALUE
         self._access(node, name, pointer, bound.get("mask"), None, bound.get("val"))
         return Number(
-            Poly.of(Atom("data", self.site(node))),
+            self._data(node),
             self._element(pointer),
             pointer.shape,
             deps=pointer.dependencies,
@@ -835,7 +850,7 @@ class DeviceEvaluator(Evaluator):
         start = self._start_of_accumulator(node, acc) if acc is not None else None
         deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
         deps = frozenset(atom for atom in deps if atom.kind not in ("load", "blockload"))
-        data = Poly.of(Atom("data", self.site(node)))
+        data = self._data(node)
         result = Number(data, dtype, shape, deps=deps, origin="computed")
         if self.recording:
             self.trace.dots.append(
@@ -903,7 +918,7 @@ class DeviceEvaluator(Evaluator):
         elif operand.shape is not None and number is not None and number < len(operand.shape):
             extent = operand.shape[number]
         result = Number(
-            Poly.of(Atom("data", self.site(node))),
+            self._data(node),
             result_type,
             shape,
             deps=operand.dependencies,
@@ -920,7 +935,7 @@ class DeviceEvaluator(Evaluator):
         condition, one, two = (bound.get(name, UNKNOWN_VALUE) for name in ("condition", "x", "y"))
         if not (isinstance(condition, Number) and isinstance(one, Number) and isinstance(two, Number)):
             return Number(
-                Poly.of(Atom("data", self.site(node))),
+                self._data(node),
                 UNKNOWN_DTYPE,
                 None,
                 deps=_all_deps([condition, one, two]),
@@ -937,14 +952,16 @@ class DeviceEvaluator(Evaluator):
             return Number(one.poly, dtype, shape, deps=deps, loads=loads)
         if dtype.is_float:
             return Number(
-                Poly.of(Atom("data", self.site(node))),
+                self._made(node, "where", condition, one, two),
                 dtype,
                 shape,
                 deps=deps | one.poly.closure | two.poly.closure | condition.dependencies,
                 loads=loads,
                 origin=_selection(formula, one, two),
             )
-        poly = Poly.of(Atom("where", formula, one.poly, two.poly))
+        pick = Atom("where", formula, one.poly, two.poly)
+        self.trace.recipes[pick] = ("where", (condition, one, two))
+        poly = Poly.of(pick)
         origin = _selection(formula, one, two)
         return Number(poly, dtype, shape, deps=deps, loads=loads, origin=origin)
 
@@ -953,7 +970,7 @@ class DeviceEvaluator(Evaluator):
         source, index = (args[0], args[1]) if len(args) > 1 else (UNKNOWN_VALUE, keywords.get("index"))
         if not isinstance(source, Number) or not isinstance(index, Number):
             return Unknown(_all_deps([*args, *keywords.values()]))
-        data = Poly.of(Atom("data", self.site(node)))
+        data = self._data(node)
         deps = source.dependencies | index.dependencies
         return Number(data, source.dtype, index.shape, deps=deps, loads=source.loads, origin=source.origin)
 
@@ -970,7 +987,10 @@ class DeviceEvaluator(Evaluator):
         for other in numbers[1:]:
             dtype = promote(result.dtype, other.dtype)
             is_data = dtype.is_float and not (result.static and other.static)
-            poly = Poly.of(Atom("data", self.site(node))) if is_data else fold(result.poly, other.poly)
+            name, values = called_name(node), (result, other)
+            poly = self._made(node, name, *values) if is_data else fold(result.poly, other.poly)
+            if poly.atom is not None:
+                self.trace.recipes.setdefault(poly.atom, (name, values))
             deps = result.dependencies | other.dependencies if is_data else result.deps | other.deps
             static = result.static and other.static
             result = Number(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tritonlint.model.evaluator import called_name
 from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula
+from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, BlockAccess, DescriptorAccess, Trace
+from tritonlint.model.repetition import is_repeatable
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.tuning import configurations
-from tritonlint.model.values import Number, Tuned
+from tritonlint.model.values import Number, Tuned, deps_of
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -59,19 +63,45 @@ def effects_of(trace: Trace) -> dict[str, Effects]:
     return found
 
 
-def overwrites_what_it_reads(effects: Effects) -> tuple[Touch, Touch] | None:
-    """A read and a later write of one parameter at the same address.
+def overwrites_what_it_reads(effects: Effects, trace: Trace) -> tuple[Touch, Touch] | None:
+    """A read and a later write of one parameter at the same address, by which running again shows.
 
     A buffer that each run fills before it reads it (scratch) is left out, as are kernels that read
-    some elements and write others: running those again changes nothing.
+    some elements and write others.
     """
     for read in effects.reads:
-        if any(_comes_before(write, read) for write in effects.writes):
+        if any(_comes_before(write, read) and _may_join(write, read) for write in effects.writes):
             continue
         for write in effects.writes:
-            if _comes_before(read, write) and _address(read) == _address(write):
-                return read, write
+            if _comes_before(read, write) and _may_join(read, write) and _meet(read, write):
+                plain = isinstance(read, Access) and isinstance(write, Access)
+                if not (plain and is_repeatable(read, write, trace)):  # type: ignore[arg-type]
+                    return read, write
     return None
+
+
+def _meet(read: Touch, write: Touch) -> bool:
+    """Whether two accesses touch the same element: all of them, or the first.
+
+    In the second case what is written must come of what was read: `x[0::2]` goes to the left half of `x`.
+    """
+    if _address(read) == _address(write):
+        return True
+    if not isinstance(read, Access) or not isinstance(write, Access) or write.value is None:
+        return False
+    old = Atom("load", read.address.poly)
+    return old in deps_of(write.value) and _first(read.address.poly) == _first(write.address.poly)
+
+
+def _first(address: Poly) -> Poly:
+    """The address of a tile's first element."""
+    return address.substitute(lambda atom: atom.args[0] if atom.kind == "arange" else None)
+
+
+def _may_join(one: Touch, two: Touch) -> bool:
+    """Whether one run can do both: they do not stand in opposite branches."""
+    conditions = set(getattr(one, "conditions", ()))
+    return not any(condition.negated() in conditions for condition in getattr(two, "conditions", ()))
 
 
 def _address(touch: Touch) -> object:
@@ -89,30 +119,108 @@ def _comes_before(first: Touch, second: Touch) -> bool:
     return getattr(first.where.node, "lineno", 0) < getattr(second.where.node, "lineno", 0)
 
 
-def aliases(launch: Launch, effects: dict[str, Effects]) -> tuple[str, str] | None:
+def is_reset(update: Access, effects: Effects) -> Proof:
+    """Whether a kernel stores a number where it then adds, so that every run starts afresh.
+
+    UNKNOWN where it stores one elsewhere in the same buffer.
+    """
+    answer = Proof.NO
+    for write in effects.writes:
+        if not isinstance(write, Access) or write.index > update.index:
+            continue
+        if not isinstance(write.value, Number) or write.value.poly.constant is None:
+            continue
+        extra = [condition for condition in write.conditions if condition not in update.conditions]
+        by_one = all(atom.kind == "pid" for condition in extra for atom in condition.closure)
+        if by_one and write.address.poly == update.address.poly and write.mask in (None, update.mask):
+            return Proof.YES
+        answer = Proof.UNKNOWN
+    return answer
+
+
+def aliases(launch: Launch, trace: Trace, effects: dict[str, Effects]) -> tuple[str, str] | None:
     """Two pointer parameters that a launch gives the same tensor, one read and the other written."""
     names = [name for name in effects if launch.tensor(name) is not None]
     for written in names:
-        if not effects[written].writes and not effects[written].updates:
-            continue
         for read in names:
-            if read == written or not effects[read].reads:
-                continue
             one, two = launch.tensor(written), launch.tensor(read)
-            if one is not None and two is not None and one.key == two.key:
+            if read == written or one is None or two is None or one.key != two.key:
+                continue
+            if _changes(launch, trace, (read, effects[read]), (written, effects[written])):
                 return read, written
     return None
 
 
-def is_idle(update: Access, tuned: Tuned) -> bool:
-    """Whether an update stands under a condition that every configuration makes false."""
+def _changes(
+    launch: Launch, trace: Trace, source: tuple[str, Effects], target: tuple[str, Effects]
+) -> bool:
+    """Whether what one parameter writes changes what the other reads in the next run."""
+    reads = [touch for touch in source[1].reads if _is_live(touch, launch)]
+    writes = [touch for touch in (*target[1].writes, *target[1].updates) if _is_live(touch, launch)]
+    if not reads or not writes:
+        return False
+    return not all(
+        isinstance(read, Access)
+        and isinstance(write, Access)
+        and _offset(read, source[0]) == _offset(write, target[0])
+        and is_repeatable(read, write, trace)
+        for read in reads
+        for write in writes
+    )
+
+
+def _offset(access: Access, base: str) -> Poly:
+    return access.address.poly - Poly.of(Atom("param", base))
+
+
+def _is_live(touch: Touch, launch: Launch) -> bool:
+    """Whether some configuration of a launch gets there."""
+    conditions = getattr(touch, "conditions", ())
+    return not all(variant.cuts_away(conditions) for variant in launch.variants)
+
+
+def stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> tuple[str, Touch] | None:
+    """A buffer of zeros of which each program fills one place, where the tuner picks how many programs.
+
+    A trial with more programs leaves its numbers behind, beyond those that the last run overwrites.
+    """
+    varied = varied_parameters(tuned)
+    counted = {
+        axis for axis, size in enumerate(launch.grid or ()) if not varied.isdisjoint(size.closure)
+    }
+    for name, effect in effects.items():
+        tensor = launch.tensor(name)
+        made = tensor.node if tensor is not None else None
+        if not isinstance(made, ast.Call) or "zeros" not in called_name(made) or effect.reads:
+            continue
+        for write in effect.writes:
+            if isinstance(write, Access) and _is_live(write, launch):
+                offset = _offset(write, name)
+                numbered = any(a.kind == "pid" and a.args[0] in counted for a in offset.surface)
+                if numbered and varied.isdisjoint(offset.closure):
+                    return name, write
+    return None
+
+
+def varied_parameters(tuned: Tuned) -> frozenset[Atom]:
+    """Meta-parameters that differ between configurations."""
+    settings = [dict(config.kwargs.items) for config in configurations(tuned).items]
+    return frozenset(
+        Atom("param", name) for name in set().union(*settings) if len({s.get(name) for s in settings}) > 1
+    )
+
+
+def is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> bool:
+    """Whether an update stands under a condition that every configuration, or launch, makes false."""
     settings = [
         {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
         for config in configurations(tuned).items
     ]
-    return bool(settings) and all(
+    if settings and all(
         any(_under(condition, known).known is False for condition in update.conditions) for known in settings
-    )
+    ):
+        return True
+    return bool(launches) and not any(_is_live(update, launch) for launch in launches)
 
 
 def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:

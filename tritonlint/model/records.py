@@ -236,6 +236,8 @@ class Trace:
         self.comparisons: list[Compared] = []
         self.arithmetic: list[tuple[Where, str, Number, Number, Number]] = []
         self.casts: list[Cast] = []
+        self.recipes: dict[Atom, tuple[str, tuple[Number, ...]]] = {}
+        """How data was computed, as far as a function of it may matter: its name and operands."""
         self.facts: list[Formula] = []
         """What `tl.static_assert`, `tl.assume` and `tl.device_assert` state."""
         self.scalars: set[str] = set()

@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence, Finding, Related, Severity
 from tritonlint.model import Module, Place, Proof
-from tritonlint.model.effects import Touch, aliases, effects_of, is_idle, overwrites_what_it_reads
+from tritonlint.model.effects import (
+    Effects,
+    Touch,
+    aliases,
+    effects_of,
+    is_idle,
+    is_reset,
+    overwrites_what_it_reads,
+    stale_slots,
+)
 from tritonlint.model.tuning import configurations, names_in, option
 from tritonlint.model.tunings import Tuning, tunings_of
 from tritonlint.rule import Rule
 
 if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo
+    from tritonlint.model.records import Trace
 
 
 class AutotuneSideEffects(Rule):
@@ -77,21 +87,24 @@ class AutotuneSideEffects(Rule):
 
     def check_module(self, module: Module) -> Iterator[Finding]:
         for tuning in tunings_of(module):
-            if tuning.kernel is None or tuning.several is not Proof.YES or _is_told(tuning):
+            if tuning.kernel is None or tuning.several is Proof.NO or _is_told(tuning):
                 continue
             causes = list(self._causes(module, tuning.kernel.info, tuning))
             if causes:
                 names = sorted({name for cause in causes for name in cause.restore})
+                sure = any(cause.sure for cause in causes)
+                shown = Confidence.HIGH if tuning.several is Proof.YES else Confidence.MEDIUM
                 yield self.finding(
                     Place(module.source, tuning.node, tuning.kernel_name),
                     f"`{tuning.kernel_name}` {_list([cause.what for cause in causes])}: each tuning run starts "
                     f"from the last one's result, and nothing restores {', '.join(f'`{name}`' for name in names)}",
-                    confidence=Confidence.HIGH,
+                    confidence=shown if sure else Confidence.LOW,
                     related=[note for cause in causes for note in cause.notes],
                 )
 
     def _causes(self, module: Module, info: FunctionInfo, tuning: Tuning) -> Iterator[Cause]:
-        effects = effects_of(module.project.trace(info))
+        trace = module.project.trace(info)
+        effects = effects_of(trace)
         told = {
             name
             for key in ("restore_value", "reset_to_zero")
@@ -100,27 +113,36 @@ class AutotuneSideEffects(Rule):
         for name, effect in effects.items():
             if name in told:
                 continue
-            updates = [update for update in effect.updates if not is_idle(update, tuning.tuned)]
-            pair = overwrites_what_it_reads(effect)
-            if updates:
+            updates = [u for u in effect.updates if not is_idle(u, tuning.tuned, tuning.launches)]
+            fresh = [is_reset(update, effect) for update in updates]
+            pair = overwrites_what_it_reads(effect, trace)
+            if not all(answer is Proof.YES for answer in fresh):
                 note = _place(updates[0]).note(f"`{name}` is updated here")
-                yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note])
+                sure = Proof.NO in fresh
+                yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note], sure)
             elif pair is not None:
                 notes = [
                     _place(pair[0]).note(f"`{name}` is read here"),
                     _place(pair[1]).note("and written here"),
                 ]
                 yield Cause(f"overwrites `{name}`, which it reads", (name,), notes)
-        for launch in tuning.launches:
-            names = aliases(launch, effects)
-            if names is not None and not set(names) & told:
-                note = Place(launch.module.source, launch.node).note(
-                    "the same tensor is read and written here"
-                )
-                yield Cause(
-                    f"is launched with one tensor as `{names[0]}` and `{names[1]}`", names[1:], [note]
-                )
-                return
+        yield from _at_launches(tuning, trace, {n: e for n, e in effects.items() if n not in told})
+
+
+def _at_launches(tuning: Tuning, trace: Trace, effects: dict[str, Effects]) -> Iterator[Cause]:
+    """What the first launch that shows it makes of two parameters, or of a number of programs."""
+    for launch in tuning.launches:
+        here = Place(launch.module.source, launch.node)
+        names, slots = aliases(launch, trace, effects), stale_slots(launch, tuning.tuned, effects)
+        if names is not None:
+            what = f"is launched with one tensor as `{names[0]}` and `{names[1]}`"
+            yield Cause(what, names[1:], [here.note("the same tensor is read and written here")])
+        if slots is not None:
+            what = f"fills as many places of `{slots[0]}` as there are programs, which the tuner decides"
+            notes = [_place(slots[1]).note("one place for each program"), here.note("launched here")]
+            yield Cause(what, slots[:1], notes)
+        if names is not None or slots is not None:
+            return
 
 
 @dataclass(frozen=True)
@@ -130,6 +152,7 @@ class Cause:
     what: str
     restore: tuple[str, ...]
     notes: list[Related]
+    sure: bool = True
 
 
 def _is_told(tuning: Tuning) -> bool:
