@@ -225,7 +225,7 @@ class DeviceEvaluator(Evaluator):
                 self.replaced = self.definitions.get(name)
                 if self.replaced is None or not self._is_carried(value, name):
                     dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
-                    self.definitions[name] = Definition(where, dtype)  # else it is what an earlier iteration left, changed
+                    self.definitions[name] = Definition(where, dtype)
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
             )
@@ -629,9 +629,7 @@ class DeviceEvaluator(Evaluator):
         if isinstance(value, Number):
             dtype = dtype if dtype is not None else value.dtype
             return Number(value.poly, dtype, shape, value.formula, deps=value.deps)
-        return Number(
-            self._data(node), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value)
-        )
+        return Number(self._data(node), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value))
 
     def _like(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         model = args[0] if args else UNKNOWN_VALUE

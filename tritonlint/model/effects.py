@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,21 +64,39 @@ def effects_of(trace: Trace) -> dict[str, Effects]:
     return found
 
 
-def overwrites_what_it_reads(effects: Effects, trace: Trace) -> tuple[Touch, Touch] | None:
-    """A read and a later write of one parameter at the same address, by which running again shows.
+@dataclass(frozen=True)
+class Overwriting:
+    """A read and a later write by which running again shows; not `sure` where the value is not known."""
+
+    read: Touch
+    write: Touch
+    sure: bool = True
+
+
+def overwrites_what_it_reads(effects: Effects, trace: Trace) -> Overwriting | None:
+    """A read and a later write of one parameter at the same address.
 
     A buffer that each run fills before it reads it (scratch) is left out, as are kernels that read
-    some elements and write others.
+    some elements and write others, and those that write the same in their next run.
     """
+    found: Overwriting | None = None
     for read in effects.reads:
         if any(_comes_before(write, read) and _may_join(write, read) for write in effects.writes):
             continue
         for write in effects.writes:
             if _comes_before(read, write) and _may_join(read, write) and _meet(read, write):
-                plain = isinstance(read, Access) and isinstance(write, Access)
-                if not (plain and is_repeatable(read, write, trace)):  # type: ignore[arg-type]
-                    return read, write
-    return None
+                again = _again(read, write, trace)
+                if again is Proof.NO:
+                    return Overwriting(read, write)
+                if again is Proof.UNKNOWN:
+                    found = Overwriting(read, write, sure=False)
+    return found
+
+
+def _again(read: Touch, write: Touch, trace: Trace) -> Proof:
+    if isinstance(read, Access) and isinstance(write, Access) and read.address.poly == write.address.poly:
+        return is_repeatable(read, write, trace)
+    return Proof.NO
 
 
 def _meet(read: Touch, write: Touch) -> bool:
@@ -138,35 +157,46 @@ def is_reset(update: Access, effects: Effects) -> Proof:
     return answer
 
 
-def aliases(launch: Launch, trace: Trace, effects: dict[str, Effects]) -> tuple[str, str] | None:
+@dataclass(frozen=True)
+class Alias:
     """Two pointer parameters that a launch gives the same tensor, one read and the other written."""
+
+    read: str
+    written: str
+    sure: bool
+
+
+def aliases(launch: Launch, trace: Trace, effects: dict[str, Effects]) -> Alias | None:
+    """Parameters that share a tensor, where what one writes changes what the other reads next time."""
+    found: Alias | None = None
     names = [name for name in effects if launch.tensor(name) is not None]
     for written in names:
         for read in names:
             one, two = launch.tensor(written), launch.tensor(read)
             if read == written or one is None or two is None or one.key != two.key:
                 continue
-            if _changes(launch, trace, (read, effects[read]), (written, effects[written])):
-                return read, written
-    return None
+            answers = set(_next_runs(launch, trace, (read, effects[read]), (written, effects[written])))
+            if Proof.NO in answers:
+                return Alias(read, written, sure=True)
+            if Proof.UNKNOWN in answers:
+                found = Alias(read, written, sure=False)
+    return found
 
 
-def _changes(
+def _next_runs(
     launch: Launch, trace: Trace, source: tuple[str, Effects], target: tuple[str, Effects]
-) -> bool:
-    """Whether what one parameter writes changes what the other reads in the next run."""
-    reads = [touch for touch in source[1].reads if _is_live(touch, launch)]
-    writes = [touch for touch in (*target[1].writes, *target[1].updates) if _is_live(touch, launch)]
-    if not reads or not writes:
-        return False
-    return not all(
-        isinstance(read, Access)
-        and isinstance(write, Access)
-        and _offset(read, source[0]) == _offset(write, target[0])
-        and is_repeatable(read, write, trace)
-        for read in reads
-        for write in writes
-    )
+) -> Iterator[Proof]:
+    """For each read of one parameter and write of the other, whether the next run writes the same."""
+    for read in source[1].reads:
+        for write in (*target[1].writes, *target[1].updates):
+            if not (_is_live(read, launch) and _is_live(write, launch) and _may_join(read, write)):
+                continue
+            if not (isinstance(read, Access) and isinstance(write, Access)):
+                yield Proof.NO
+            elif _offset(read, source[0]) == _offset(write, target[0]):
+                yield is_repeatable(read, write, trace)
+            else:
+                yield Proof.NO if isinstance(write.value, Number) else Proof.UNKNOWN
 
 
 def _offset(access: Access, base: str) -> Poly:
@@ -185,9 +215,7 @@ def stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> tu
     A trial with more programs leaves its numbers behind, beyond those that the last run overwrites.
     """
     varied = varied_parameters(tuned)
-    counted = {
-        axis for axis, size in enumerate(launch.grid or ()) if not varied.isdisjoint(size.closure)
-    }
+    counted = {axis for axis, size in enumerate(launch.grid or ()) if not varied.isdisjoint(size.closure)}
     for name, effect in effects.items():
         tensor = launch.tensor(name)
         made = tensor.node if tensor is not None else None
@@ -210,17 +238,25 @@ def varied_parameters(tuned: Tuned) -> frozenset[Atom]:
     )
 
 
-def is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> bool:
-    """Whether an update stands under a condition that every configuration, or launch, makes false."""
+def is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> Proof:
+    """Whether an update stands under a condition that every configuration, or launch, makes false.
+
+    UNKNOWN where the condition is about a parameter that only configurations which cannot be read give.
+    """
+    every = configurations(tuned)
     settings = [
         {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
-        for config in configurations(tuned).items
+        for config in every.items
     ]
     if settings and all(
         any(_under(condition, known).known is False for condition in update.conditions) for known in settings
     ):
-        return True
-    return bool(launches) and not any(_is_live(update, launch) for launch in launches)
+        return Proof.YES
+    if launches and not any(_is_live(update, launch) for launch in launches):
+        return Proof.YES
+    given = {name for launch in launches for name in launch.arguments}
+    asked = {atom.args[0] for part in update.conditions for atom in part.closure if atom.kind == "param"}
+    return Proof.NO if every.exact or settings or asked <= given else Proof.UNKNOWN
 
 
 def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:

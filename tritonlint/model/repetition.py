@@ -7,6 +7,7 @@ there and `f(f(x)) == f(x)`, or where it does not depend on what was there.
 from __future__ import annotations
 
 from tritonlint.model.logic import FALSE, TRUE, Formula
+from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
 from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
 from tritonlint.model.values import Number, Value, deps_of
@@ -16,18 +17,21 @@ _SETTLING = frozenset("abs ceil floor round rint nearbyint trunc relu".split())
 _CLAMPING = frozenset("max min maximum minimum clamp".split())
 
 
-def is_repeatable(read: Access, write: Access, trace: Trace) -> bool:
+def is_repeatable(read: Access, write: Access, trace: Trace) -> Proof:
     """Whether a kernel that reads and overwrites one place writes the same there in its next run.
 
     Nothing else may depend on what was read: a second output would be made from the overwritten value.
     """
     old = Atom("load", read.address.poly)
+    if write.value is None or (not isinstance(write.value, Number) and old not in deps_of(write.value)):
+        return Proof.UNKNOWN
     if write.kind != "store" or not isinstance(write.value, Number) or not _settles(write.value, old, trace):
-        return False
+        return Proof.NO
     if trace.block_accesses or trace.descriptor_accesses:
-        return False  # what those store is not recorded
+        return Proof.NO  # what those store is not recorded
     others = (access for access in trace.accesses if access.is_write and access is not write)
-    return not any(_depends(access, old) for access in others) and not _is_under(write, old)
+    shows = any(_depends(access, old) for access in others) or _is_under(write, old)
+    return Proof.NO if shows else Proof.YES
 
 
 def _depends(access: Access, old: Atom) -> bool:

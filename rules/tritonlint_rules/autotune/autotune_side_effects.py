@@ -113,19 +113,20 @@ class AutotuneSideEffects(Rule):
         for name, effect in effects.items():
             if name in told:
                 continue
-            updates = [u for u in effect.updates if not is_idle(u, tuning.tuned, tuning.launches)]
-            fresh = [is_reset(update, effect) for update in updates]
+            updates = [u for u in effect.updates if is_reset(u, effect) is not Proof.YES]
+            idle = [is_idle(update, tuning.tuned, tuning.launches) for update in updates]
             pair = overwrites_what_it_reads(effect, trace)
-            if not all(answer is Proof.YES for answer in fresh):
-                note = _place(updates[0]).note(f"`{name}` is updated here")
-                sure = Proof.NO in fresh
-                yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note], sure)
+            if not all(answer is Proof.YES for answer in idle):
+                update = updates[idle.index(Proof.NO if Proof.NO in idle else Proof.UNKNOWN)]
+                note = _place(update).note(f"`{name}` is updated here")
+                sure = Proof.NO in idle and is_reset(update, effect) is Proof.NO
+                yield Cause(f"adds to `{name}` by `tl.{update.kind}`", (name,), [note], sure)
             elif pair is not None:
                 notes = [
-                    _place(pair[0]).note(f"`{name}` is read here"),
-                    _place(pair[1]).note("and written here"),
+                    _place(pair.read).note(f"`{name}` is read here"),
+                    _place(pair.write).note("and written here"),
                 ]
-                yield Cause(f"overwrites `{name}`, which it reads", (name,), notes)
+                yield Cause(f"overwrites `{name}`, which it reads", (name,), notes, pair.sure)
         yield from _at_launches(tuning, trace, {n: e for n, e in effects.items() if n not in told})
 
 
@@ -133,15 +134,16 @@ def _at_launches(tuning: Tuning, trace: Trace, effects: dict[str, Effects]) -> I
     """What the first launch that shows it makes of two parameters, or of a number of programs."""
     for launch in tuning.launches:
         here = Place(launch.module.source, launch.node)
-        names, slots = aliases(launch, trace, effects), stale_slots(launch, tuning.tuned, effects)
-        if names is not None:
-            what = f"is launched with one tensor as `{names[0]}` and `{names[1]}`"
-            yield Cause(what, names[1:], [here.note("the same tensor is read and written here")])
+        alias, slots = aliases(launch, trace, effects), stale_slots(launch, tuning.tuned, effects)
+        if alias is not None:
+            what = f"is launched with one tensor as `{alias.read}` and `{alias.written}`"
+            notes = [here.note("the same tensor is read and written here")]
+            yield Cause(what, (alias.written,), notes, alias.sure)
         if slots is not None:
             what = f"fills as many places of `{slots[0]}` as there are programs, which the tuner decides"
             notes = [_place(slots[1]).note("one place for each program"), here.note("launched here")]
-            yield Cause(what, slots[:1], notes)
-        if names is not None or slots is not None:
+            yield Cause(what, (slots[0],), notes)
+        if alias is not None or slots is not None:
             return
 
 
