@@ -24,6 +24,7 @@ from tritonlint.model.dtypes import (
     promote,
 )
 from tritonlint.model.evaluator import Evaluator, assigned_names, called_name
+from tritonlint.model.library import canonical
 from tritonlint.model.logic import Formula, both, either, less
 from tritonlint.model.records import (
     Access,
@@ -147,7 +148,7 @@ class DeviceEvaluator(Evaluator):
     def attribute(self, node: ast.Attribute, value: Value) -> Value:
         value = _settled(value)
         if isinstance(value, External):
-            return _library(f"{value.name}.{node.attr}")
+            return _library(canonical(f"{value.name}.{node.attr}"))
         if isinstance(value, ModuleValue):
             return _settled(value.module.name(node.attr) or UNKNOWN_VALUE)
         if isinstance(value, Number):

@@ -14,6 +14,7 @@ from tritonlint.model import symbolic
 from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
 from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, called_name, written
 from tritonlint.model.launch import Argument, Launch
+from tritonlint.model.library import canonical
 from tritonlint.model.logic import Formula, both, equal, opaque
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tensors import TensorMethods
@@ -190,7 +191,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         value = option_of(value, Tensor, ModuleValue, External)
         name = node.attr
         if isinstance(value, External):
-            return _external(f"{value.name}.{name}")
+            return _external(canonical(f"{value.name}.{name}"))
         if isinstance(value, ModuleValue):
             return value.module.name(name) or UNKNOWN_VALUE
         if isinstance(value, Tensor):
