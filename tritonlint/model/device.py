@@ -98,6 +98,7 @@ _ELEMENTWISE = frozenset(
     "isnan isinf isfinited finitef fmod fabs relu silu gelu math".split()
 )
 _WIDE_ONLY = frozenset("exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt sigmoid softmax erf tanh".split())
+_OF_INTEGERS = (ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 _IDENTITY = frozenset(
     "multiple_of max_contiguous max_constancy "
     "debug_barrier assume_aligned convert_layout set_auto_layout".split()
@@ -278,6 +279,8 @@ class DeviceEvaluator(Evaluator):
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
             if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
                 self._mark_scalars(left, right)
+            if isinstance(operator, _OF_INTEGERS):
+                self._mark_integers(left, right)
             if self.recording and (left.is_tile or right.is_tile):
                 kind = type(operator).__name__
                 self.trace.arithmetic.append((self.where(node), kind, left, right, result))
@@ -288,6 +291,12 @@ class DeviceEvaluator(Evaluator):
             atom = value.poly.atom
             if atom is not None and atom.kind == "param":
                 self.trace.scalars.add(atom.args[0])
+
+    def _mark_integers(self, *values: Number) -> None:
+        """Remember that elements of these types are integers, or booleans."""
+        for value in values:
+            if not value.dtype.is_known:
+                self.trace.integers |= value.dtype.elements
 
     def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
         if isinstance(left, Number) and isinstance(right, Number):
@@ -373,6 +382,7 @@ class DeviceEvaluator(Evaluator):
             for value in values:
                 self.trace.static_uses.append(StaticUse(self.where(call), "a `static_range` bound", value))
         self._mark_scalars(*numbers)
+        self._mark_integers(*numbers)
         start, stop = (integer(0), numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
         return start, stop, numbers[2] if len(numbers) == 3 else integer(1), static
 
@@ -474,6 +484,8 @@ class DeviceEvaluator(Evaluator):
         if name == "abs" and numbers[0].poly.constant is not None:
             return replace(numbers[0], poly=Poly.const(abs(numbers[0].poly.constant)))
         if name in _WIDE_ONLY:
+            if dtype.elements and not dtype.is_known:
+                self.trace.wide.add(dtype.elements)
             dtype = dtype if dtype.name == "fp64" else FP32  # these take float32 and float64 alone
         elif name not in _ELEMENTWISE:
             dtype = UNKNOWN_DTYPE if not dtype.is_float else dtype
@@ -680,6 +692,10 @@ class DeviceEvaluator(Evaluator):
             formula = as_boolean(mask)
         elif mask is not None and not isinstance(mask, NoneValue):
             unknown = True
+        for atom in pointer.poly.surface:
+            index_base = self.base_of(atom.args[0]) if atom.kind == "load" else None
+            if index_base is not None:
+                self.trace.integers.add(index_base)
         conditions, loops = tuple(self.conditions), tuple(self.loops)
         index = len(self.trace.accesses)
         self.trace.accesses.append(
@@ -909,8 +925,9 @@ class DeviceEvaluator(Evaluator):
             shape = operand.shape[:number] + operand.shape[number + 1 :]
         given = _dtype(dtype)
         result_type = given or (INT32 if name.startswith("arg") else operand.dtype)
-        if given is None and name in ("max", "min") and operand.dtype.is_half:
-            result_type = FP32
+        if given is None and name in ("max", "min"):
+            result_type = FP32 if operand.dtype.is_half else operand.dtype  # these widen what is half
+            result_type = result_type if result_type.is_known else UNKNOWN_DTYPE
         extent: Poly | None = None
         if operand.shape is not None and len(operand.shape) == 1:
             extent = operand.shape[0]
@@ -1009,6 +1026,7 @@ class DeviceEvaluator(Evaluator):
         if not (isinstance(left, Number) and isinstance(right, Number)):
             return Unknown(deps_of(left) | deps_of(right))
         self._mark_scalars(left, right)
+        self._mark_integers(left, right)
         static = left.static and right.static
         return Number(
             symbolic.ceil_divide(left.poly, right.poly),

@@ -563,6 +563,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.run(info.node.body)
         self.spent = inner.spent
         self._learn_from(inner)
+        for key, types in inner.learned.items():
+            self.learned.setdefault(key, set()).update(types)
         self.inlined += [*inner.launches, *inner.inlined]
         return inner.result(self.site(node))
 
@@ -883,7 +885,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         ):
             formula = self._same_sizes(left, right)
             return truth(formula if isinstance(operator, ast.Eq) else formula.negated())
-        if isinstance(left, TypeValue) and isinstance(operator, ast.Eq | ast.In | ast.Is):
+        if isinstance(left, TypeValue) and self._is_demanded(node, operator):
             self._learn_dtype(left, right)
         if isinstance(left, Tensor) and isinstance(right, NoneValue) and not left.sure:
             absent = opaque(Poly.of(Atom("absent", left.key)))  # one word for each place that asks
@@ -1051,8 +1053,23 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         return args[0] if args else UNKNOWN_VALUE
 
+    def _is_demanded(self, node: ast.Compare, operator: ast.cmpop) -> bool:
+        """Whether the function goes on only where a comparison says that two things are the same."""
+        if isinstance(self.statement, ast.Assert):
+            return isinstance(operator, ast.Eq | ast.In | ast.Is)
+        if not isinstance(self.statement, ast.If) or not isinstance(
+            operator, ast.NotEq | ast.NotIn | ast.IsNot
+        ):
+            return False
+        test = self.statement.test
+        parts = test.values if isinstance(test, ast.BoolOp) else [test]
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):  # one thing, several allowed
+            asked = {written(part.left) if isinstance(part, ast.Compare) else "" for part in parts}
+            parts = parts if len(asked) == 1 else []
+        return node in parts and isinstance(self.statement.body[-1], ast.Raise)
+
     def _learn_dtype(self, left: TypeValue, right: Value) -> None:
-        """`x.dtype == torch.float16` in an assert settles the type of `x` by its key."""
+        """`x.dtype == torch.float16` where it is demanded settles the type of `x` by its key."""
         types = (
             [right]
             if isinstance(right, TypeValue)
@@ -1061,7 +1078,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             else []
         )
         names = {item.dtype.name for item in types if isinstance(item, TypeValue)}
-        if left.dtype.elements and names and None not in names and isinstance(self.statement, ast.Assert):
+        if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
 

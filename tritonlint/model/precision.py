@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
-from tritonlint.model.kernel import Kernel, launches_of
+from tritonlint.model.kernel import Kernel, launches_of, seen_by_callers
 from tritonlint.model.records import Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
@@ -32,10 +32,18 @@ class Halfness(enum.Enum):
     NO = "no"
 
 
-def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[Halfness, Launch | None]:
-    """Whether values of a type are half, and the launch that shows it."""
+def halfness(
+    dtype: DType, trace: Trace, launches: tuple[Launch, ...], *, presumed: bool = False
+) -> tuple[Halfness, Launch | None]:
+    """Whether values of a type are half, and the launch that shows it.
+
+    `presumed`: what a launch passes is taken for half where nothing says otherwise, as it is in practice.
+    """
     if dtype.is_known:
         return (Halfness.SHOWN if dtype.is_half else Halfness.NO), None
+    dtype = DType(elements=dtype.elements - trace.integers)
+    if any(wide <= dtype.elements for wide in trace.wide):
+        return Halfness.NO, None
     if not dtype.elements:
         return Halfness.OPEN, None
     answers = [(_at_launch(dtype, launch), launch) for launch in launches]
@@ -44,7 +52,13 @@ def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[
             return answer, launch
     if answers and all(answer is Halfness.NO for answer, _ in answers):
         return Halfness.NO, None
-    expected = expects_half(trace, dtype) or _writes_wider(trace, launches)
+    seen = [(_at_launch(dtype, view), view) for launch in launches for view in seen_by_callers(launch)]
+    for answer, view in seen:
+        if answer is Halfness.SHOWN:
+            return answer, view
+    if seen and all(answer is Halfness.NO for answer, _ in seen):
+        return Halfness.OPEN, None  # others may call with another type
+    expected = expects_half(trace, dtype) or _writes_wider(trace, launches) or (presumed and bool(launches))
     return (Halfness.EXPECTED if expected else Halfness.OPEN), None
 
 
@@ -163,7 +177,7 @@ def _may_be_float(value: Number, trace: Trace) -> bool:
             return False
         if isinstance(other, Number) and other.dtype.is_float:
             return True
-    return bool(value.dtype.elements)
+    return bool(value.dtype.elements - trace.integers)
 
 
 def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
@@ -221,7 +235,7 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
                 continue
             if not _may_be_float(item.operand, trace):
                 continue
-            answer, launch = halfness(item.operand.dtype, trace, launches)
+            answer, launch = halfness(item.operand.dtype, trace, launches, presumed=True)
             if answer is not Halfness.NO:
                 yield HalfSum(
                     "reduction", item.where, item.where, item.operand.dtype, answer, launch, f"tl.{item.op}"
@@ -246,6 +260,6 @@ def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iter
             continue
         if item.before.dtype.literal or not _may_be_float(item.added, trace):
             continue
-        answer, launch = halfness(item.added.dtype, trace, launches)
+        answer, launch = halfness(item.added.dtype, trace, launches, presumed=True)
         if answer is not Halfness.NO:
             yield HalfSum("addend", item.where, item.where, item.added.dtype, answer, launch, item.name)

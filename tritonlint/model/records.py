@@ -242,6 +242,10 @@ class Trace:
         """What `tl.static_assert`, `tl.assume` and `tl.device_assert` state."""
         self.scalars: set[str] = set()
         """Parameters used as numbers: multiplied, compared, divided."""
+        self.integers: set[str] = set()
+        """Pointer parameters whose elements are used as integers: as indices, bounds, operands of `//`."""
+        self.wide: set[frozenset[str]] = set()
+        """Pointer parameters whose elements, together, have a type that `tl.exp` takes: no half one."""
         self.runtime_trips: set[Atom] = set()
         """The iteration counts of loops that run on the device."""
         self.returned: list[Value] = []
