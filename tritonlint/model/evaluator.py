@@ -14,7 +14,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from tritonlint.model.arithmetic import as_condition, binary, comparison
-from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE
+from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE, DType
 from tritonlint.model.facts import fixed_by
 from tritonlint.model.logic import FALSE, TRUE, Formula, both, either, equal, opaque
 from tritonlint.model.symbolic import ZERO, Atom, Poly
@@ -548,6 +548,8 @@ class Evaluator:
             dtype = LITERAL_FLOAT if literal else UNKNOWN_DTYPE
             if one.dtype.name == two.dtype.name:
                 dtype = one.dtype if two.dtype.literal else two.dtype
+            elif one.poly != two.poly:  # else one is the other converted, on purpose
+                dtype = _narrower(one.dtype, two.dtype)
         shape = one.shape if one.shape == two.shape else None
         return Number(
             poly, dtype, shape, formula, one.static and two.static, one.deps | two.deps, one.loads | two.loads
@@ -814,6 +816,14 @@ class Evaluator:
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
         return UNKNOWN_VALUE
+
+
+def _narrower(one: DType, two: DType) -> DType:
+    """Of a type that a launch decides and a wide one, what a value is on one way at least."""
+    for narrow, wide in ((one, two), (two, one)):
+        if narrow.elements and wide.is_wide and not wide.literal:
+            return narrow
+    return UNKNOWN_DTYPE
 
 
 def _one_of(one: str, two: str) -> str:
