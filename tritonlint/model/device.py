@@ -275,7 +275,8 @@ class DeviceEvaluator(Evaluator):
         if isinstance(result, Number) and result.poly.atom is not None:
             self.trace.recipes.pop(result.poly.atom, None)  # of a call that starts at the same place
         if isinstance(result, Number) and result.is_tile:
-            result = replace(result, origin="computed")
+            picks = isinstance(operator, ast.Mult) and (_is_equation(left) or _is_equation(right))
+            result = replace(result, origin="selected" if picks else "computed")
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
             if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
                 self._mark_scalars(left, right)
@@ -1279,10 +1280,19 @@ def _shapes(args: list[Value]) -> Shape | None:
 
 def _selection(formula: Formula, one: Number, two: Number) -> str:
     """`selected` where an equation keeps one lane and zeroes the rest: summing that rounds nothing."""
-    equation = any(part.kind == "eq" for part in formula.conjuncts())
-    if equation and two.poly == ZERO:
+    if _has_equation(formula) and two.poly == ZERO:
         return "selected"
     return one.origin or two.origin
+
+
+def _is_equation(value: Value) -> bool:
+    """Whether a value is 1 where an equation holds and 0 elsewhere."""
+    atom = value.poly.atom if isinstance(value, Number) else None
+    return atom is not None and atom.kind == "truth" and _has_equation(atom.args[0])
+
+
+def _has_equation(formula: Formula) -> bool:
+    return any(part.kind == "eq" for part in formula.conjuncts())
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,6 +59,8 @@ def halfness(
             return answer, view
     if seen and all(answer is Halfness.NO for answer, _ in seen):
         return Halfness.OPEN, None  # others may call with another type
+    if any(name.startswith("=") for name in dtype.elements):
+        return Halfness.OPEN, None  # the caller chooses the type, and knows why
     expected = expects_half(trace, dtype) or _writes_wider(trace, launches) or (presumed and bool(launches))
     return (Halfness.EXPECTED if expected else Halfness.OPEN), None
 
@@ -186,11 +189,14 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         for item in trace.accumulations
         if item.carried and item.start is not None and item.start.dtype.is_half
     }
+    products = {id(dot.where.node) for dot in trace.dots}
     for dot in trace.dots:
         where = dot.start.where if dot.start is not None else dot.where
         dtype = _sum_type(dot)
         if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
+        if dot.start is not None and any(id(node) in products for node in ast.walk(where.node)):
+            continue  # it goes on with another product, which is spoken of itself
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:
             yield HalfSum("dot", where, dot.where, dtype, answer, launch, "")
