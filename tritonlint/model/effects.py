@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from tritonlint.model.evaluator import called_name
 from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, BlockAccess, DescriptorAccess, Trace
 from tritonlint.model.repetition import is_repeatable
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.tuning import configurations
-from tritonlint.model.values import Number, Tuned, deps_of
-
-if TYPE_CHECKING:
-    from tritonlint.model.launch import Launch
+from tritonlint.model.values import deps_of
 
 Touch = Access | BlockAccess | DescriptorAccess
 
@@ -81,10 +72,10 @@ def overwrites_what_it_reads(effects: Effects, trace: Trace) -> Overwriting | No
     """
     found: Overwriting | None = None
     for read in effects.reads:
-        if any(_comes_before(write, read) and _may_join(write, read) for write in effects.writes):
+        if any(_comes_before(write, read) and may_join(write, read) for write in effects.writes):
             continue
         for write in effects.writes:
-            if _comes_before(read, write) and _may_join(read, write) and _meet(read, write):
+            if _comes_before(read, write) and may_join(read, write) and _meet(read, write):
                 again = _again(read, write, trace)
                 if again is Proof.NO:
                     return Overwriting(read, write)
@@ -117,7 +108,7 @@ def _first(address: Poly) -> Poly:
     return address.substitute(lambda atom: atom.args[0] if atom.kind == "arange" else None)
 
 
-def _may_join(one: Touch, two: Touch) -> bool:
+def may_join(one: Touch, two: Touch) -> bool:
     """Whether one run can do both: they do not stand in opposite branches."""
     conditions = set(getattr(one, "conditions", ()))
     return not any(condition.negated() in conditions for condition in getattr(two, "conditions", ()))
@@ -136,129 +127,3 @@ def _comes_before(first: Touch, second: Touch) -> bool:
     if isinstance(first, Access) and isinstance(second, Access):
         return first.index < second.index
     return getattr(first.where.node, "lineno", 0) < getattr(second.where.node, "lineno", 0)
-
-
-def is_reset(update: Access, effects: Effects) -> Proof:
-    """Whether a kernel stores a number where it then adds, so that every run starts afresh.
-
-    UNKNOWN where it stores one elsewhere in the same buffer.
-    """
-    answer = Proof.NO
-    for write in effects.writes:
-        if not isinstance(write, Access) or write.index > update.index:
-            continue
-        if not isinstance(write.value, Number) or write.value.poly.constant is None:
-            continue
-        extra = [condition for condition in write.conditions if condition not in update.conditions]
-        by_one = all(atom.kind == "pid" for condition in extra for atom in condition.closure)
-        if by_one and write.address.poly == update.address.poly and write.mask in (None, update.mask):
-            return Proof.YES
-        answer = Proof.UNKNOWN
-    return answer
-
-
-@dataclass(frozen=True)
-class Alias:
-    """Two pointer parameters that a launch gives the same tensor, one read and the other written."""
-
-    read: str
-    written: str
-    sure: bool
-
-
-def aliases(launch: Launch, trace: Trace, effects: dict[str, Effects]) -> Alias | None:
-    """Parameters that share a tensor, where what one writes changes what the other reads next time."""
-    found: Alias | None = None
-    names = [name for name in effects if launch.tensor(name) is not None]
-    for written in names:
-        for read in names:
-            one, two = launch.tensor(written), launch.tensor(read)
-            if read == written or one is None or two is None or one.key != two.key:
-                continue
-            answers = set(_next_runs(launch, trace, (read, effects[read]), (written, effects[written])))
-            if Proof.NO in answers:
-                return Alias(read, written, sure=True)
-            if Proof.UNKNOWN in answers:
-                found = Alias(read, written, sure=False)
-    return found
-
-
-def _next_runs(
-    launch: Launch, trace: Trace, source: tuple[str, Effects], target: tuple[str, Effects]
-) -> Iterator[Proof]:
-    """For each read of one parameter and write of the other, whether the next run writes the same."""
-    for read in source[1].reads:
-        for write in (*target[1].writes, *target[1].updates):
-            if not (_is_live(read, launch) and _is_live(write, launch) and _may_join(read, write)):
-                continue
-            if not (isinstance(read, Access) and isinstance(write, Access)):
-                yield Proof.NO
-            elif _offset(read, source[0]) == _offset(write, target[0]):
-                yield is_repeatable(read, write, trace)
-            else:
-                yield Proof.NO if isinstance(write.value, Number) else Proof.UNKNOWN
-
-
-def _offset(access: Access, base: str) -> Poly:
-    return access.address.poly - Poly.of(Atom("param", base))
-
-
-def _is_live(touch: Touch, launch: Launch) -> bool:
-    """Whether some configuration of a launch gets there."""
-    conditions = getattr(touch, "conditions", ())
-    return not all(variant.cuts_away(conditions) for variant in launch.variants)
-
-
-def stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> tuple[str, Touch] | None:
-    """A buffer of zeros of which each program fills one place, where the tuner picks how many programs.
-
-    A trial with more programs leaves its numbers behind, beyond those that the last run overwrites.
-    """
-    varied = varied_parameters(tuned)
-    counted = {axis for axis, size in enumerate(launch.grid or ()) if not varied.isdisjoint(size.closure)}
-    for name, effect in effects.items():
-        tensor = launch.tensor(name)
-        made = tensor.node if tensor is not None else None
-        if not isinstance(made, ast.Call) or "zeros" not in called_name(made) or effect.reads:
-            continue
-        for write in effect.writes:
-            if isinstance(write, Access) and _is_live(write, launch):
-                offset = _offset(write, name)
-                numbered = any(a.kind == "pid" and a.args[0] in counted for a in offset.surface)
-                if numbered and varied.isdisjoint(offset.closure):
-                    return name, write
-    return None
-
-
-def varied_parameters(tuned: Tuned) -> frozenset[Atom]:
-    """Meta-parameters that differ between configurations."""
-    settings = [dict(config.kwargs.items) for config in configurations(tuned).items]
-    return frozenset(
-        Atom("param", name) for name in set().union(*settings) if len({s.get(name) for s in settings}) > 1
-    )
-
-
-def is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> Proof:
-    """Whether an update stands under a condition that every configuration, or launch, makes false.
-
-    UNKNOWN where the condition is about a parameter that only configurations which cannot be read give.
-    """
-    every = configurations(tuned)
-    settings = [
-        {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
-        for config in every.items
-    ]
-    if settings and all(
-        any(_under(condition, known).known is False for condition in update.conditions) for known in settings
-    ):
-        return Proof.YES
-    if launches and not any(_is_live(update, launch) for launch in launches):
-        return Proof.YES
-    given = {name for launch in launches for name in launch.arguments}
-    asked = {atom.args[0] for part in update.conditions for atom in part.closure if atom.kind == "param"}
-    return Proof.NO if every.exact or settings or asked <= given else Proof.UNKNOWN
-
-
-def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:
-    """A condition with the parameters of one configuration put in."""
-    return condition.map(lambda poly: poly.substitute(known.get))
