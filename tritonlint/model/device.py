@@ -227,7 +227,7 @@ class DeviceEvaluator(Evaluator):
                 self.replaced = self.definitions.get(name)
                 if self.replaced is None or not self._is_carried(value, name):
                     dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
-                    self.definitions[name] = Definition(where, dtype)
+                    self.definitions[name] = Definition(where, dtype, name)
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
             )
@@ -246,28 +246,27 @@ class DeviceEvaluator(Evaluator):
             if isinstance(node, ast.Assign) and self.replaced is not None:
                 start = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             where = self.where(node)
-            carried = self._is_carried(before, name)
             handing = {atom.args[0] for atom in self._carrying(before, name)}
             unrolled = bool(handing) and handing <= {la.trip.args[0] for la in self.loops if la.static}
+            if handing and not unrolled and before.dtype.literal and before.dtype.is_integer:
+                self._mark_integers(added)  # a loop keeps the type that a name starts with
             self.trace.accumulations.append(
-                Accumulation(where, name, before, added, after, start, part, carried, unrolled)
+                Accumulation(where, name, before, added, after, start, part, bool(handing), unrolled)
             )
 
     def _is_carried(self, value: Value, name: str) -> bool:
         """Whether a value comes from an earlier iteration of a loop that is being run."""
-        if not isinstance(value, Number):
-            return False
-        advancing = (atom for atom in value.poly.surface if atom.kind == "trip")
-        return bool(self._carrying(value, name)) or any(atom in self.running for atom in advancing)
+        return isinstance(value, Number) and bool(self._carrying(value, name))
 
     def _carrying(self, value: Number, name: str) -> set[Atom]:
-        """The marks of the loops that hand a value on, under this name or, to a helper, under another."""
+        """What stands for the loops that hand a value on, under this name or, to a helper, under another."""
         whole = value.poly.atom
-        return {
+        marks = {
             atom
             for atom in value.dependencies
-            if atom.kind == "carried" and atom in self.running and (atom == whole or atom.args[-1] == name)
+            if atom.kind == "carried" and (atom == whole or atom.args[-1] == name)
         }
+        return (marks | {atom for atom in value.poly.surface if atom.kind == "trip"}) & self.running
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
@@ -402,6 +401,8 @@ class DeviceEvaluator(Evaluator):
             callee = self.attribute(node.func, owner)
         else:
             callee = _settled(self.evaluate(node.func))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "to" and isinstance(owner, Unknown):
+            return self._converted(node, owner)
         if isinstance(callee, KernelValue):
             return self._helper(node, callee.info, discarded)
         if isinstance(callee, FunctionValue) and callee.info.is_constexpr_function:
@@ -413,6 +414,16 @@ class DeviceEvaluator(Evaluator):
             self.evaluate(k.value) for k in node.keywords
         ]
         return Unknown(frozenset().union(*(deps_of(value) for value in arguments)))
+
+    def _converted(self, node: ast.Call, owner: Unknown) -> Value:
+        """`.to(tl.float16)` of something unknown: its type is known from here on."""
+        target = next(
+            (k.value for k in node.keywords if k.arg == "dtype"), node.args[0] if node.args else None
+        )
+        dtype = _dtype(self.evaluate(target)) if target is not None else None
+        if dtype is None or not dtype.is_float:
+            return owner
+        return Number(self._data(node), dtype, None, deps=owner.deps, origin="cast")
 
     def _compile_time(self, name: str, args: list[Value]) -> Value:
         polys = tuple(arg.poly for arg in args if isinstance(arg, Number))
@@ -563,7 +574,7 @@ class DeviceEvaluator(Evaluator):
             known = self.definitions.get(argument.id) if isinstance(argument, ast.Name) else None
             value = values[name]
             dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
-            found[name] = known or Definition(self.where(argument), dtype)
+            found[name] = known or Definition(self.where(argument), dtype, name)
         return found
 
     def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
@@ -893,7 +904,7 @@ class DeviceEvaluator(Evaluator):
         if start is None or not isinstance(given, ast.Name) or self._is_carried(acc, given.id):
             return start
         dtype = acc.dtype if isinstance(acc, Number) else UNKNOWN_DTYPE
-        return Definition(start.where, dtype)
+        return Definition(start.where, dtype, start.name)
 
     def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
         operand = args[0] if args else keywords.get("input", UNKNOWN_VALUE)

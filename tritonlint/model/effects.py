@@ -24,11 +24,6 @@ class Effects:
     updates: list[Access] = field(default_factory=list)
     """Atomics that depend on what was there."""
 
-    @property
-    def in_place(self) -> bool:
-        """Whether the kernel overwrites what it also reads."""
-        return bool(self.reads and self.writes)
-
 
 def effects_of(trace: Trace) -> dict[str, Effects]:
     """Effects by pointer parameter of the trace's root."""
@@ -91,16 +86,19 @@ def _again(read: Touch, write: Touch, trace: Trace) -> Proof:
 
 
 def _meet(read: Touch, write: Touch) -> bool:
-    """Whether two accesses touch the same element: all of them, or the first.
+    """Whether two accesses touch the same element: all of them, the first, or all but those at the ends.
 
-    In the second case what is written must come of what was read: `x[0::2]` goes to the left half of `x`.
+    But in the first case what is written must come of what was read: `x[0::2]` goes to the left half of
+    `x`, or `x[1:]` to `x[:-1]`.
     """
     if _address(read) == _address(write):
         return True
     if not isinstance(read, Access) or not isinstance(write, Access) or write.value is None:
         return False
     old = Atom("load", read.address.poly)
-    return old in deps_of(write.value) and _first(read.address.poly) == _first(write.address.poly)
+    apart = read.address.poly - write.address.poly
+    meet = _first(read.address.poly) == _first(write.address.poly) or apart.constant in (1, -1)
+    return meet and old in deps_of(write.value)
 
 
 def _first(address: Poly) -> Poly:

@@ -12,7 +12,7 @@ from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, launches_of, seen_by_callers
-from tritonlint.model.records import Dot, Reduction, Trace, Where
+from tritonlint.model.records import Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 
@@ -150,19 +150,34 @@ def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
 
 def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        start, before = item.start, item.before.dtype
-        if not item.carried or start is None or not kernel.mine(start.where) or before.literal:
+        for start in _starts(item.start, trace) if item.carried else ():
+            before = item.before.dtype
+            if not kernel.mine(start.where) or before.literal:
+                continue
+            wide = item.added.dtype.is_wide or item.after.dtype.is_wide
+            if start.dtype.is_half:
+                if wide and item.unrolled:
+                    continue  # the name takes the wider type at the first addition
+                before = start.dtype  # what is added may be wider: the author chose half all the same
+            elif wide or not _is_own_type(before) or not _may_be_float(item.added, trace):
+                continue
+            answer, launch = halfness(before, trace, launches)
+            if answer is not Halfness.NO:
+                yield HalfSum("accumulator", start.where, item.where, before, answer, launch, item.name)
+
+
+def _starts(start: Definition | None, trace: Trace) -> Iterator[Definition]:
+    """What an accumulator starts with, and what it is reset to in a loop: `acc = tl.zeros(...)` again."""
+    if start is None:
+        return
+    yield start
+    for other in trace.assignments:
+        value, where = other.value, other.where
+        same = other.name == start.name and where.function is start.where.function
+        if not (same and other.loops and isinstance(value, Number)) or where.node is start.where.node:
             continue
-        wide = item.added.dtype.is_wide or item.after.dtype.is_wide
-        if start.dtype.is_half:
-            if wide and item.unrolled:
-                continue  # the name takes the wider type at the first addition
-            before = start.dtype  # what is added may be wider: the author chose half all the same
-        elif wide or not _is_own_type(before) or not _may_be_float(item.added, trace):
-            continue
-        answer, launch = halfness(before, trace, launches)
-        if answer is not Halfness.NO:
-            yield HalfSum("accumulator", start.where, item.where, before, answer, launch, item.name)
+        if value.dtype.is_half and value.poly.constant is not None:
+            yield Definition(where, value.dtype, start.name)
 
 
 def _is_own_type(dtype: DType) -> bool:
@@ -190,22 +205,23 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         if item.carried and item.start is not None and item.start.dtype.is_half
     }
     products = {id(dot.where.node) for dot in trace.dots}
-    for dot in trace.dots:
-        where = dot.start.where if dot.start is not None else dot.where
-        dtype = _sum_type(dot)
+    pairs = [(dot, start) for dot in trace.dots for start in tuple(_starts(dot.start, trace)) or (None,)]
+    for dot, start in pairs:
+        where = start.where if start is not None else dot.where
+        dtype = _sum_type(dot, start)
         if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
-        if dot.start is not None and any(id(node) in products for node in ast.walk(where.node)):
+        if start is not None and any(id(node) in products for node in ast.walk(where.node)):
             continue  # it goes on with another product, which is spoken of itself
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:
             yield HalfSum("dot", where, dot.where, dtype, answer, launch, "")
 
 
-def _sum_type(dot: Dot) -> DType | None:
+def _sum_type(dot: Dot, start: Definition | None) -> DType | None:
     """The type in which a product is summed, where that is or may be half."""
-    if dot.start is not None and dot.start.dtype.is_half:
-        return dot.start.dtype  # whatever `out_dtype` says
+    if start is not None and start.dtype.is_half:
+        return start.dtype  # whatever `out_dtype` says
     if _is_own_type(dot.result.dtype):
         return dot.result.dtype
     acc = dot.acc.dtype if isinstance(dot.acc, Number) else None

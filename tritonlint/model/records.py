@@ -103,6 +103,7 @@ class Definition:
 
     where: Where
     dtype: DType
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,9 +138,8 @@ def _offset(access: Access, base: str) -> Poly:
 
 
 def _is_live(touch: Touch, launch: Launch) -> bool:
-    """Whether some configuration of a launch gets there."""
-    conditions = getattr(touch, "conditions", ())
-    return not all(variant.cuts_away(conditions) for variant in launch.variants)
+    """Whether what a launch passes lets it get there, under some configuration perhaps."""
+    return not launch.cuts_away(getattr(touch, "conditions", ()))
 
 
 def _stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> Remnant | None:
@@ -148,7 +147,7 @@ def _stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> R
 
     A trial with more programs leaves its numbers behind, beyond those that the last run overwrites.
     """
-    varied = _varied(tuned)
+    varied = _varied(tuned, launch)
     counted = {axis for axis, size in enumerate(launch.grid or ()) if not varied.isdisjoint(size.closure)}
     for name, effect in effects.items():
         tensor = launch.tensor(name)
@@ -164,12 +163,15 @@ def _stale_slots(launch: Launch, tuned: Tuned, effects: dict[str, Effects]) -> R
     return None
 
 
-def _varied(tuned: Tuned) -> frozenset[Atom]:
-    """Meta-parameters that differ between configurations."""
+def _varied(tuned: Tuned, launch: Launch) -> frozenset[Atom]:
+    """Meta-parameters that differ between configurations; where those cannot be read, all there are."""
     settings = [dict(config.kwargs.items) for config in configurations(tuned).items]
-    return frozenset(
-        Atom("param", name) for name in set().union(*settings) if len({s.get(name) for s in settings}) > 1
-    )
+    names = set().union(*settings)
+    if not settings:
+        return frozenset(Atom("param", p.name) for p in launch.kernel.info.parameters) - {
+            Atom("param", name) for name in launch.arguments
+        }
+    return frozenset(Atom("param", name) for name in names if len({s.get(name) for s in settings}) > 1)
 
 
 def _is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> Proof:
