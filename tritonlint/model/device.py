@@ -24,6 +24,7 @@ from tritonlint.model.dtypes import (
     promote,
 )
 from tritonlint.model.evaluator import Evaluator, assigned_names, called_name
+from tritonlint.model.library import canonical
 from tritonlint.model.logic import Formula, both, either, less
 from tritonlint.model.records import (
     Access,
@@ -33,6 +34,7 @@ from tritonlint.model.records import (
     CallSite,
     Cast,
     Compared,
+    Definition,
     DescriptorAccess,
     Dot,
     HelperCall,
@@ -96,6 +98,7 @@ _ELEMENTWISE = frozenset(
     "isnan isinf isfinited finitef fmod fabs relu silu gelu math".split()
 )
 _WIDE_ONLY = frozenset("exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt sigmoid softmax erf tanh".split())
+_OF_INTEGERS = (ast.FloorDiv, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
 _IDENTITY = frozenset(
     "multiple_of max_contiguous max_constancy "
     "debug_barrier assume_aligned convert_layout set_auto_layout".split()
@@ -132,8 +135,8 @@ class DeviceEvaluator(Evaluator):
         self.loops: list[Loop] = []
         self.calls_inlined = 0
         self.calls: tuple[CallSite, ...] = ()
-        self.definitions: dict[str, Where] = {}
-        self.replaced: Where | None = None
+        self.definitions: dict[str, Definition] = {}
+        self.replaced: Definition | None = None
         self.discarded: ast.Call | None = None
 
     # --- names ----------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ class DeviceEvaluator(Evaluator):
     def attribute(self, node: ast.Attribute, value: Value) -> Value:
         value = _settled(value)
         if isinstance(value, External):
-            return _library(f"{value.name}.{node.attr}")
+            return _library(canonical(f"{value.name}.{node.attr}"))
         if isinstance(value, ModuleValue):
             return _settled(value.module.name(node.attr) or UNKNOWN_VALUE)
         if isinstance(value, Number):
@@ -222,7 +225,9 @@ class DeviceEvaluator(Evaluator):
             where = self.where(node)
             if not isinstance(node, ast.AugAssign):
                 self.replaced = self.definitions.get(name)
-                self.definitions[name] = where
+                if self.replaced is None or not self._is_carried(value, name):
+                    dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
+                    self.definitions[name] = Definition(where, dtype, name)
             self.trace.assignments.append(
                 Assignment(where, name, value, tuple(self.conditions), tuple(self.loops))
             )
@@ -237,24 +242,45 @@ class DeviceEvaluator(Evaluator):
             and isinstance(added, Number)
             and isinstance(after, Number)
         ):
-            definition = self.definitions.get(name)
+            start = self.definitions.get(name)
             if isinstance(node, ast.Assign) and self.replaced is not None:
-                definition = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
-            loop = self.loops[-1] if self.loops else None
+                start = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             where = self.where(node)
-            carried = _is_carried(before.poly, name, loop)
+            handing = {atom.args[0] for atom in self._carrying(before, name)}
+            unrolled = bool(handing) and handing <= {la.trip.args[0] for la in self.loops if la.static}
+            if handing and not unrolled and before.dtype.literal and before.dtype.is_integer:
+                self._mark_integers(added)  # a loop keeps the type that a name starts with
             self.trace.accumulations.append(
-                Accumulation(where, name, before, added, after, definition, loop, part, carried)
+                Accumulation(where, name, before, added, after, start, part, bool(handing), unrolled)
             )
+
+    def _is_carried(self, value: Value, name: str) -> bool:
+        """Whether a value comes from an earlier iteration of a loop that is being run."""
+        return isinstance(value, Number) and bool(self._carrying(value, name))
+
+    def _carrying(self, value: Number, name: str) -> set[Atom]:
+        """What stands for the loops that hand a value on, under this name or, to a helper, under another."""
+        whole = value.poly.atom
+        marks = {
+            atom
+            for atom in value.dependencies
+            if atom.kind == "carried" and (atom == whole or atom.args[-1] == name)
+        }
+        return (marks | {atom for atom in value.poly.surface if atom.kind == "trip"}) & self.running
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
         left, right = _settled(left), _settled(right)
         result = super().operate(node, operator, left, right)
+        if isinstance(result, Number) and result.poly.atom is not None:
+            self.trace.recipes.pop(result.poly.atom, None)  # of a call that starts at the same place
         if isinstance(result, Number) and result.is_tile:
-            result = replace(result, origin="computed")
+            picks = isinstance(operator, ast.Mult) and (_is_equation(left) or _is_equation(right))
+            result = replace(result, origin="selected" if picks else "computed")
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
             if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
                 self._mark_scalars(left, right)
+            if isinstance(operator, _OF_INTEGERS):
+                self._mark_integers(left, right)
             if self.recording and (left.is_tile or right.is_tile):
                 kind = type(operator).__name__
                 self.trace.arithmetic.append((self.where(node), kind, left, right, result))
@@ -265,6 +291,12 @@ class DeviceEvaluator(Evaluator):
             atom = value.poly.atom
             if atom is not None and atom.kind == "param":
                 self.trace.scalars.add(atom.args[0])
+
+    def _mark_integers(self, *values: Number) -> None:
+        """Remember that elements of these types are integers, or booleans."""
+        for value in values:
+            if not value.dtype.is_known:
+                self.trace.integers |= value.dtype.elements
 
     def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
         if isinstance(left, Number) and isinstance(right, Number):
@@ -350,6 +382,7 @@ class DeviceEvaluator(Evaluator):
             for value in values:
                 self.trace.static_uses.append(StaticUse(self.where(call), "a `static_range` bound", value))
         self._mark_scalars(*numbers)
+        self._mark_integers(*numbers)
         start, stop = (integer(0), numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
         return start, stop, numbers[2] if len(numbers) == 3 else integer(1), static
 
@@ -368,6 +401,8 @@ class DeviceEvaluator(Evaluator):
             callee = self.attribute(node.func, owner)
         else:
             callee = _settled(self.evaluate(node.func))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "to" and isinstance(owner, Unknown):
+            return self._converted(node, owner)
         if isinstance(callee, KernelValue):
             return self._helper(node, callee.info, discarded)
         if isinstance(callee, FunctionValue) and callee.info.is_constexpr_function:
@@ -379,6 +414,16 @@ class DeviceEvaluator(Evaluator):
             self.evaluate(k.value) for k in node.keywords
         ]
         return Unknown(frozenset().union(*(deps_of(value) for value in arguments)))
+
+    def _converted(self, node: ast.Call, owner: Unknown) -> Value:
+        """`.to(tl.float16)` of something unknown: its type is known from here on."""
+        target = next(
+            (k.value for k in node.keywords if k.arg == "dtype"), node.args[0] if node.args else None
+        )
+        dtype = _dtype(self.evaluate(target)) if target is not None else None
+        if dtype is None or not dtype.is_float:
+            return owner
+        return Number(self._data(node), dtype, None, deps=owner.deps, origin="cast")
 
     def _compile_time(self, name: str, args: list[Value]) -> Value:
         polys = tuple(arg.poly for arg in args if isinstance(arg, Number))
@@ -438,7 +483,7 @@ class DeviceEvaluator(Evaluator):
             return args[0]
         if name.startswith("rand") and args:
             shape = _shapes(args)
-            return Number(Poly.of(Atom("data", self.site(node))), FP32, shape, deps=_all_deps(args))
+            return Number(self._data(node), FP32, shape, deps=_all_deps(args))
         return self._elementwise(node, name, args)
 
     def _elementwise(self, node: ast.Call, name: str, args: list[Value]) -> Value:
@@ -451,13 +496,28 @@ class DeviceEvaluator(Evaluator):
         if name == "abs" and numbers[0].poly.constant is not None:
             return replace(numbers[0], poly=Poly.const(abs(numbers[0].poly.constant)))
         if name in _WIDE_ONLY:
+            if dtype.elements and not dtype.is_known:
+                self.trace.wide.add(dtype.elements)
             dtype = dtype if dtype.name == "fp64" else FP32  # these take float32 and float64 alone
         elif name not in _ELEMENTWISE:
             dtype = UNKNOWN_DTYPE if not dtype.is_float else dtype
         loads = frozenset().union(*(n.loads for n in numbers))
-        return Number(
-            Poly.of(Atom("data", self.site(node))), dtype, _shapes(args), deps=_all_deps(args), loads=loads
-        )
+        data = self._made(node, name, *numbers)
+        return Number(data, dtype, _shapes(args), deps=_all_deps(args), loads=loads)
+
+    def _made(self, node: ast.AST, name: str, *operands: Number) -> Poly:
+        """Data, with a record of how it came about."""
+        poly = self._data(node)
+        data = poly.atom
+        if data is not None and not any(data in operand.dependencies for operand in operands):
+            self.trace.recipes[data] = (name, operands)
+        return poly
+
+    def _data(self, node: ast.AST) -> Poly:
+        """Data of which nothing is known. What starts at one place, `x.abs().exp()`, shares it."""
+        data = Atom("data", self.site(node))
+        self.trace.recipes.pop(data, None)
+        return Poly.of(data)
 
     # --- helpers --------------------------------------------------------------------------------
     def _helper(self, node: ast.Call, info: FunctionInfo, discarded: bool) -> Value:
@@ -479,7 +539,7 @@ class DeviceEvaluator(Evaluator):
         if bound is None:
             return Unknown(deps)
         writes = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
-        result = self._inlined(node, info, bound)
+        result = self._inlined(node, info, bound, self._handed_over(node, info, bound))
         after = len(self.trace.accesses), len(self.trace.block_accesses), len(self.trace.descriptor_accesses)
         if self.recording:
             call = HelperCall(
@@ -503,11 +563,27 @@ class DeviceEvaluator(Evaluator):
                 names[parameter.name] = self._default(info, parameter.default)
         return names
 
+    def _handed_over(
+        self, node: ast.Call, info: FunctionInfo, values: dict[str, Value]
+    ) -> dict[str, Definition]:
+        """What gave a helper's parameters their values: what a caller made is not made anew."""
+        given = dict(zip((parameter.name for parameter in info.parameters), node.args, strict=False))
+        given.update({word.arg: word.value for word in node.keywords if word.arg})
+        found = {}
+        for name, argument in given.items():
+            known = self.definitions.get(argument.id) if isinstance(argument, ast.Name) else None
+            value = values[name]
+            dtype = value.dtype if isinstance(value, Number) else UNKNOWN_DTYPE
+            found[name] = known or Definition(self.where(argument), dtype, name)
+        return found
+
     def _default(self, info: FunctionInfo, node: ast.expr) -> Value:
         value = info.module.constant(node)
         return value if value is not None else UNKNOWN_VALUE
 
-    def _inlined(self, node: ast.Call, info: FunctionInfo, names: dict[str, Value]) -> Value:
+    def _inlined(
+        self, node: ast.Call, info: FunctionInfo, names: dict[str, Value], definitions: dict[str, Definition]
+    ) -> Value:
         outer = self.__dict__.copy()
         held = len(self.conditions)
         self.calls_inlined += 1
@@ -515,7 +591,8 @@ class DeviceEvaluator(Evaluator):
         self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
         self.scope = Scope(info.module, info.scope(), info)
         self.scope.names.update(names)
-        self.function, self.returned, self.return_grounds, self.definitions = info, [], set(), {}
+        self.function, self.returned, self.return_grounds = info, [], set()
+        self.definitions = definitions
         self.run(info.node.body)
         result = self.result(self.site(node))
         del self.conditions[held:]
@@ -577,9 +654,7 @@ class DeviceEvaluator(Evaluator):
         if isinstance(value, Number):
             dtype = dtype if dtype is not None else value.dtype
             return Number(value.poly, dtype, shape, value.formula, deps=value.deps)
-        return Number(
-            Poly.of(Atom("data", self.site(node))), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value)
-        )
+        return Number(self._data(node), dtype or UNKNOWN_DTYPE, shape, deps=deps_of(value))
 
     def _like(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         model = args[0] if args else UNKNOWN_VALUE
@@ -629,6 +704,10 @@ class DeviceEvaluator(Evaluator):
             formula = as_boolean(mask)
         elif mask is not None and not isinstance(mask, NoneValue):
             unknown = True
+        for atom in pointer.poly.surface:
+            index_base = self.base_of(atom.args[0]) if atom.kind == "load" else None
+            if index_base is not None:
+                self.trace.integers.add(index_base)
         conditions, loops = tuple(self.conditions), tuple(self.loops)
         index = len(self.trace.accesses)
         self.trace.accesses.append(
@@ -652,7 +731,7 @@ class DeviceEvaluator(Evaluator):
             return UNKNOWN_VALUE
         self._access(node, name, pointer, bound.get("mask"), None, bound.get("val"))
         return Number(
-            Poly.of(Atom("data", self.site(node))),
+            self._data(node),
             self._element(pointer),
             pointer.shape,
             deps=pointer.dependencies,
@@ -795,10 +874,10 @@ class DeviceEvaluator(Evaluator):
         if isinstance(left, Number) and isinstance(right, Number) and left.shape and right.shape:
             shape = (*left.shape[:-1], right.shape[-1])
         acc = None if isinstance(acc, NoneValue) else acc
-        definition = self._definition_of_accumulator(node) if acc is not None else None
+        start = self._start_of_accumulator(node, acc) if acc is not None else None
         deps = deps_of(left) | deps_of(right) | (deps_of(acc) if acc is not None else frozenset())
         deps = frozenset(atom for atom in deps if atom.kind not in ("load", "blockload"))
-        data = Poly.of(Atom("data", self.site(node)))
+        data = self._data(node)
         result = Number(data, dtype, shape, deps=deps, origin="computed")
         if self.recording:
             self.trace.dots.append(
@@ -807,7 +886,7 @@ class DeviceEvaluator(Evaluator):
                     left,
                     right,
                     acc,
-                    definition,
+                    start,
                     out,
                     result,
                     tuple(self.loops),
@@ -816,12 +895,16 @@ class DeviceEvaluator(Evaluator):
             )
         return result
 
-    def _definition_of_accumulator(self, node: ast.Call) -> Where | None:
-        """Where the name passed as `acc` got its value before the loop."""
+    def _start_of_accumulator(self, node: ast.Call, acc: Value) -> Definition | None:
+        """What gave the name passed as `acc` its value before the loop."""
         given = next(
             (k.value for k in node.keywords if k.arg == "acc"), node.args[2] if len(node.args) > 2 else None
         )
-        return self.definitions.get(given.id) if isinstance(given, ast.Name) else None
+        start = self.definitions.get(given.id) if isinstance(given, ast.Name) else None
+        if start is None or not isinstance(given, ast.Name) or self._is_carried(acc, given.id):
+            return start
+        dtype = acc.dtype if isinstance(acc, Number) else UNKNOWN_DTYPE
+        return Definition(start.where, dtype, start.name)
 
     def _reduce(self, node: ast.Call, name: str, args: list[Value], keywords: Arguments) -> Value:
         operand = args[0] if args else keywords.get("input", UNKNOWN_VALUE)
@@ -854,15 +937,16 @@ class DeviceEvaluator(Evaluator):
             shape = operand.shape[:number] + operand.shape[number + 1 :]
         given = _dtype(dtype)
         result_type = given or (INT32 if name.startswith("arg") else operand.dtype)
-        if given is None and name in ("max", "min") and operand.dtype.is_half:
-            result_type = FP32
+        if given is None and name in ("max", "min"):
+            result_type = FP32 if operand.dtype.is_half else operand.dtype  # these widen what is half
+            result_type = result_type if result_type.is_known else UNKNOWN_DTYPE
         extent: Poly | None = None
         if operand.shape is not None and len(operand.shape) == 1:
             extent = operand.shape[0]
         elif operand.shape is not None and number is not None and number < len(operand.shape):
             extent = operand.shape[number]
         result = Number(
-            Poly.of(Atom("data", self.site(node))),
+            self._data(node),
             result_type,
             shape,
             deps=operand.dependencies,
@@ -879,7 +963,7 @@ class DeviceEvaluator(Evaluator):
         condition, one, two = (bound.get(name, UNKNOWN_VALUE) for name in ("condition", "x", "y"))
         if not (isinstance(condition, Number) and isinstance(one, Number) and isinstance(two, Number)):
             return Number(
-                Poly.of(Atom("data", self.site(node))),
+                self._data(node),
                 UNKNOWN_DTYPE,
                 None,
                 deps=_all_deps([condition, one, two]),
@@ -896,14 +980,16 @@ class DeviceEvaluator(Evaluator):
             return Number(one.poly, dtype, shape, deps=deps, loads=loads)
         if dtype.is_float:
             return Number(
-                Poly.of(Atom("data", self.site(node))),
+                self._made(node, "where", condition, one, two),
                 dtype,
                 shape,
                 deps=deps | one.poly.closure | two.poly.closure | condition.dependencies,
                 loads=loads,
                 origin=_selection(formula, one, two),
             )
-        poly = Poly.of(Atom("where", formula, one.poly, two.poly))
+        pick = Atom("where", formula, one.poly, two.poly)
+        self.trace.recipes[pick] = ("where", (condition, one, two))
+        poly = Poly.of(pick)
         origin = _selection(formula, one, two)
         return Number(poly, dtype, shape, deps=deps, loads=loads, origin=origin)
 
@@ -912,7 +998,7 @@ class DeviceEvaluator(Evaluator):
         source, index = (args[0], args[1]) if len(args) > 1 else (UNKNOWN_VALUE, keywords.get("index"))
         if not isinstance(source, Number) or not isinstance(index, Number):
             return Unknown(_all_deps([*args, *keywords.values()]))
-        data = Poly.of(Atom("data", self.site(node)))
+        data = self._data(node)
         deps = source.dependencies | index.dependencies
         return Number(data, source.dtype, index.shape, deps=deps, loads=source.loads, origin=source.origin)
 
@@ -929,7 +1015,10 @@ class DeviceEvaluator(Evaluator):
         for other in numbers[1:]:
             dtype = promote(result.dtype, other.dtype)
             is_data = dtype.is_float and not (result.static and other.static)
-            poly = Poly.of(Atom("data", self.site(node))) if is_data else fold(result.poly, other.poly)
+            name, values = called_name(node), (result, other)
+            poly = self._made(node, name, *values) if is_data else fold(result.poly, other.poly)
+            if poly.atom is not None:
+                self.trace.recipes.setdefault(poly.atom, (name, values))
             deps = result.dependencies | other.dependencies if is_data else result.deps | other.deps
             static = result.static and other.static
             result = Number(
@@ -949,6 +1038,7 @@ class DeviceEvaluator(Evaluator):
         if not (isinstance(left, Number) and isinstance(right, Number)):
             return Unknown(deps_of(left) | deps_of(right))
         self._mark_scalars(left, right)
+        self._mark_integers(left, right)
         static = left.static and right.static
         return Number(
             symbolic.ceil_divide(left.poly, right.poly),
@@ -1201,16 +1291,19 @@ def _shapes(args: list[Value]) -> Shape | None:
 
 def _selection(formula: Formula, one: Number, two: Number) -> str:
     """`selected` where an equation keeps one lane and zeroes the rest: summing that rounds nothing."""
-    equation = any(part.kind == "eq" for part in formula.conjuncts())
-    if equation and two.poly == ZERO:
+    if _has_equation(formula) and two.poly == ZERO:
         return "selected"
     return one.origin or two.origin
 
 
-def _is_carried(before: Poly, name: str, loop: Loop | None) -> bool:
-    """Whether a value comes from an earlier iteration, by the marks that loops leave."""
-    marks = (atom.kind == "carried" and atom.args[-1] == name for atom in before.closure)
-    return any(marks) or (loop is not None and loop.trip in before.surface)
+def _is_equation(value: Value) -> bool:
+    """Whether a value is 1 where an equation holds and 0 elsewhere."""
+    atom = value.poly.atom if isinstance(value, Number) else None
+    return atom is not None and atom.kind == "truth" and _has_equation(atom.args[0])
+
+
+def _has_equation(formula: Formula) -> bool:
+    return any(part.kind == "eq" for part in formula.conjuncts())
 
 
 def element_of_base(evaluator: DeviceEvaluator, base: Poly) -> DType:

@@ -50,6 +50,11 @@ class DType:
         return self.name in _HALF
 
     @property
+    def is_wide(self) -> bool:
+        """Whether this is certainly float32 or float64."""
+        return self.name in ("fp32", "fp64")
+
+    @property
     def is_float(self) -> bool:
         """Whether this is certainly a floating-point type."""
         return self.name is not None and self.name.startswith(("fp", "bf"))

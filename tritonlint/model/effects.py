@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tritonlint.model.exposure import base_of
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.logic import Formula
+from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, BlockAccess, DescriptorAccess, Trace
+from tritonlint.model.repetition import is_repeatable
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.tuning import configurations
-from tritonlint.model.values import Number, Tuned
-
-if TYPE_CHECKING:
-    from tritonlint.model.launch import Launch
+from tritonlint.model.values import deps_of
 
 Touch = Access | BlockAccess | DescriptorAccess
 
@@ -27,11 +23,6 @@ class Effects:
     writes: list[Touch] = field(default_factory=list)
     updates: list[Access] = field(default_factory=list)
     """Atomics that depend on what was there."""
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the kernel overwrites what it also reads."""
-        return bool(self.reads and self.writes)
 
 
 def effects_of(trace: Trace) -> dict[str, Effects]:
@@ -59,19 +50,66 @@ def effects_of(trace: Trace) -> dict[str, Effects]:
     return found
 
 
-def overwrites_what_it_reads(effects: Effects) -> tuple[Touch, Touch] | None:
+@dataclass(frozen=True)
+class Overwriting:
+    """A read and a later write by which running again shows; not `sure` where the value is not known."""
+
+    read: Touch
+    write: Touch
+    sure: bool = True
+
+
+def overwrites_what_it_reads(effects: Effects, trace: Trace) -> Overwriting | None:
     """A read and a later write of one parameter at the same address.
 
     A buffer that each run fills before it reads it (scratch) is left out, as are kernels that read
-    some elements and write others: running those again changes nothing.
+    some elements and write others, and those that write the same in their next run.
     """
+    found: Overwriting | None = None
     for read in effects.reads:
-        if any(_comes_before(write, read) for write in effects.writes):
+        if any(_comes_before(write, read) and may_join(write, read) for write in effects.writes):
             continue
         for write in effects.writes:
-            if _comes_before(read, write) and _address(read) == _address(write):
-                return read, write
-    return None
+            if _comes_before(read, write) and may_join(read, write) and _meet(read, write):
+                again = _again(read, write, trace)
+                if again is Proof.NO:
+                    return Overwriting(read, write)
+                if again is Proof.UNKNOWN:
+                    found = Overwriting(read, write, sure=False)
+    return found
+
+
+def _again(read: Touch, write: Touch, trace: Trace) -> Proof:
+    if isinstance(read, Access) and isinstance(write, Access) and read.address.poly == write.address.poly:
+        return is_repeatable(read, write, trace)
+    return Proof.NO
+
+
+def _meet(read: Touch, write: Touch) -> bool:
+    """Whether two accesses touch the same element: all of them, the first, or all but those at the ends.
+
+    But in the first case what is written must come of what was read: `x[0::2]` goes to the left half of
+    `x`, or `x[1:]` to `x[:-1]`.
+    """
+    if _address(read) == _address(write):
+        return True
+    if not isinstance(read, Access) or not isinstance(write, Access) or write.value is None:
+        return False
+    old = Atom("load", read.address.poly)
+    apart = read.address.poly - write.address.poly
+    meet = _first(read.address.poly) == _first(write.address.poly) or apart.constant in (1, -1)
+    return meet and old in deps_of(write.value)
+
+
+def _first(address: Poly) -> Poly:
+    """The address of a tile's first element."""
+    return address.substitute(lambda atom: atom.args[0] if atom.kind == "arange" else None)
+
+
+def may_join(one: Touch, two: Touch) -> bool:
+    """Whether one run can do both: they do not stand in opposite branches."""
+    conditions = set(getattr(one, "conditions", ()))
+    return not any(condition.negated() in conditions for condition in getattr(two, "conditions", ()))
 
 
 def _address(touch: Touch) -> object:
@@ -87,34 +125,3 @@ def _comes_before(first: Touch, second: Touch) -> bool:
     if isinstance(first, Access) and isinstance(second, Access):
         return first.index < second.index
     return getattr(first.where.node, "lineno", 0) < getattr(second.where.node, "lineno", 0)
-
-
-def aliases(launch: Launch, effects: dict[str, Effects]) -> tuple[str, str] | None:
-    """Two pointer parameters that a launch gives the same tensor, one read and the other written."""
-    names = [name for name in effects if launch.tensor(name) is not None]
-    for written in names:
-        if not effects[written].writes and not effects[written].updates:
-            continue
-        for read in names:
-            if read == written or not effects[read].reads:
-                continue
-            one, two = launch.tensor(written), launch.tensor(read)
-            if one is not None and two is not None and one.key == two.key:
-                return read, written
-    return None
-
-
-def is_idle(update: Access, tuned: Tuned) -> bool:
-    """Whether an update stands under a condition that every configuration makes false."""
-    settings = [
-        {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
-        for config in configurations(tuned).items
-    ]
-    return bool(settings) and all(
-        any(_under(condition, known).known is False for condition in update.conditions) for known in settings
-    )
-
-
-def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:
-    """A condition with the parameters of one configuration put in."""
-    return condition.map(lambda poly: poly.substitute(known.get))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from tritonlint.model.arithmetic import as_condition, binary, comparison
-from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE
+from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE, DType
 from tritonlint.model.facts import fixed_by
 from tritonlint.model.logic import FALSE, TRUE, Formula, both, either, equal, opaque
 from tritonlint.model.symbolic import ZERO, Atom, Poly
@@ -71,6 +71,8 @@ class Evaluator:
         self.loops_around = 0
         self.statement: ast.stmt | None = None
         self.path_key: tuple[object, ...] = ()
+        self.running: frozenset[Atom] = frozenset()
+        """What stands for the iterations, and for values they hand on, of the loops being run."""
         self.star_imports: list[tuple[str, int]] = []
 
     # --- what the subclasses say ------------------------------------------------------------------
@@ -164,25 +166,18 @@ class Evaluator:
             self._sum_written_out(node, node.targets[0].id, value)
 
     def _sum_written_out(self, node: ast.Assign, name: str, after: Value) -> None:
-        """`x = x + y` accumulates as `x += y` does."""
-        value = node.value
-        if not (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub)):
-            return
+        """`x = x + y` and `x = x * scale + y` accumulate as `x += y` does."""
         before = self._before
-        if isinstance(value.left, ast.Name) and value.left.id == name:
-            part = value.right
-        elif isinstance(value.right, ast.Name) and value.right.id == name and isinstance(value.op, ast.Add):
-            part = value.left
-        else:
+        if before is None or not self.recording:
             return
-        if before is not None and self.recording:
-            quiet, self.recording = self.recording, False
+        for part in _added_to(name, node.value):
+            self.recording = False
             saved = self.scope.names.get(name)
             self.scope.names[name] = before
             added = self.evaluate(part)
             if saved is not None:
                 self.scope.names[name] = saved
-            self.recording = quiet
+            self.recording = True
             self.accumulated(node, name, before, added, after, part)
 
     _before: Value | None = None
@@ -328,6 +323,8 @@ class Evaluator:
         marks = {name: Atom("carried", self.site(node), name) for name in before}
         for name, value in before.items():
             self.scope.names[name] = self.carried(value, marks[name])
+        trip = trip or Atom("trip", self.site(node))
+        outside, self.running = self.running, self.running | {trip, *marks.values()}
         outer_recording, self.recording = self.recording, False
         saved = dict(self.scope.names)
         enter()
@@ -335,12 +332,12 @@ class Evaluator:
         del self.conditions[held:]
         after, self.scope.names = self.scope.names, saved
         self.recording = outer_recording
-        trip = trip or Atom("trip", self.site(node))
         marked = set(marks.values())
         for name, value in before.items():
             self.scope.names[name] = self._entry(value, after.get(name), marks[name], marked, trip)
         enter()
         self.run(body)
+        self.running = outside
         del self.conditions[held:]
         for name, value in before.items():
             self.scope.names[name] = self._leaving(value, self.scope.names.get(name), marks[name])
@@ -349,12 +346,16 @@ class Evaluator:
     def _run_once(self, node: ast.AST, body: list[ast.stmt], enter: Callable[[], object]) -> None:
         """Run a loop body with nothing known of the names it changes: twice would be 2**depth times."""
         held = len(self.conditions)
+        outside = self.running
         for name in sorted(assigned_names(body)):
             if (value := self.scope.names.get(name)) is not None:
-                self.scope.names[name] = self.carried(value, Atom("carried", self.site(node), name))
+                mark = Atom("carried", self.site(node), name)
+                self.running |= {mark}
+                self.scope.names[name] = self.carried(value, mark)
         before = dict(self.scope.names)
         enter()
         self.run(body)
+        self.running = outside
         del self.conditions[held:]
         self.scope.names = self.joined(before, self.scope.names, node)
 
@@ -547,6 +548,8 @@ class Evaluator:
             dtype = LITERAL_FLOAT if literal else UNKNOWN_DTYPE
             if one.dtype.name == two.dtype.name:
                 dtype = one.dtype if two.dtype.literal else two.dtype
+            elif one.poly != two.poly:  # else one is the other converted, on purpose
+                dtype = _narrower(one.dtype, two.dtype)
         shape = one.shape if one.shape == two.shape else None
         return Number(
             poly, dtype, shape, formula, one.static and two.static, one.deps | two.deps, one.loads | two.loads
@@ -815,6 +818,14 @@ class Evaluator:
         return UNKNOWN_VALUE
 
 
+def _narrower(one: DType, two: DType) -> DType:
+    """Of a type that a launch decides and a wide one, what a value is on one way at least."""
+    for narrow, wide in ((one, two), (two, one)):
+        if narrow.elements and wide.is_wide and not wide.literal:
+            return narrow
+    return UNKNOWN_DTYPE
+
+
 def _one_of(one: str, two: str) -> str:
     """The key of one of two tensors; a short one, for variables that change places again and again."""
     key = f"{one}|{two}"
@@ -895,6 +906,29 @@ def assigned_names(body: Iterable[ast.stmt]) -> set[str]:
             names.add(node.id)
         stack.extend(ast.iter_child_nodes(node))
     return names
+
+
+def _added_to(name: str, value: ast.expr) -> list[ast.expr]:
+    """What a sum adds to `name`, which is a term of it, scaled perhaps; empty where it is none."""
+    terms: list[ast.expr] = []
+    rest = [value]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            rest += [node.right, node.left]
+        else:
+            terms.append(node)
+    others = [term for term in terms if not _is_scaled(name, term)]
+    return others if len(others) < len(terms) else []
+
+
+def _is_scaled(name: str, term: ast.expr) -> bool:
+    """Whether a term is `name`, or a product with it."""
+    while isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult | ast.Div):
+        if isinstance(term.op, ast.Mult) and isinstance(term.right, ast.Name) and term.right.id == name:
+            return True
+        term = term.left
+    return isinstance(term, ast.Name) and term.id == name
 
 
 def _has_break(node: ast.While) -> bool:

@@ -14,6 +14,7 @@ from tritonlint.model import symbolic
 from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
 from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, called_name, written
 from tritonlint.model.launch import Argument, Launch
+from tritonlint.model.library import canonical
 from tritonlint.model.logic import Formula, both, equal, opaque
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tensors import TensorMethods
@@ -192,7 +193,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         value = option_of(value, Tensor, ModuleValue, External)
         name = node.attr
         if isinstance(value, External):
-            return _external(f"{value.name}.{name}")
+            return _external(canonical(f"{value.name}.{name}"))
         if isinstance(value, ModuleValue):
             return value.module.name(name) or UNKNOWN_VALUE
         if isinstance(value, Tensor):
@@ -564,6 +565,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.run(info.node.body)
         self.spent = inner.spent
         self._learn_from(inner)
+        for key, types in inner.learned.items():
+            self.learned.setdefault(key, set()).update(types)
         self.inlined += [*inner.launches, *inner.inlined]
         return inner.result(self.site(node))
 
@@ -886,7 +889,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         ):
             formula = self._same_sizes(left, right)
             return truth(formula if isinstance(operator, ast.Eq) else formula.negated())
-        if isinstance(left, TypeValue) and isinstance(operator, ast.Eq | ast.In | ast.Is):
+        if isinstance(left, TypeValue) and self._is_demanded(node, operator):
             self._learn_dtype(left, right)
         if isinstance(left, Tensor) and isinstance(right, NoneValue) and not left.sure:
             absent = opaque(Poly.of(Atom("absent", left.key)))  # one word for each place that asks
@@ -1054,8 +1057,23 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         return args[0] if args else UNKNOWN_VALUE
 
+    def _is_demanded(self, node: ast.Compare, operator: ast.cmpop) -> bool:
+        """Whether the function goes on only where a comparison says that two things are the same."""
+        if isinstance(self.statement, ast.Assert):
+            return isinstance(operator, ast.Eq | ast.In | ast.Is)
+        if not isinstance(self.statement, ast.If) or not isinstance(
+            operator, ast.NotEq | ast.NotIn | ast.IsNot
+        ):
+            return False
+        test = self.statement.test
+        parts = test.values if isinstance(test, ast.BoolOp) else [test]
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):  # one thing, several allowed
+            asked = {written(part.left) if isinstance(part, ast.Compare) else "" for part in parts}
+            parts = parts if len(asked) == 1 else []
+        return node in parts and isinstance(self.statement.body[-1], ast.Raise)
+
     def _learn_dtype(self, left: TypeValue, right: Value) -> None:
-        """`x.dtype == torch.float16` in an assert settles the type of `x` by its key."""
+        """`x.dtype == torch.float16` where it is demanded settles the type of `x` by its key."""
         types = (
             [right]
             if isinstance(right, TypeValue)
@@ -1064,7 +1082,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             else []
         )
         names = {item.dtype.name for item in types if isinstance(item, TypeValue)}
-        if left.dtype.elements and names and None not in names and isinstance(self.statement, ast.Assert):
+        if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
 

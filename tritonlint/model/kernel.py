@@ -146,6 +146,14 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
     function = launch.function
     if function is None or not function.name.startswith("_") or function.name.startswith("__"):
         return ()
+    return seen_by_callers(launch)
+
+
+def seen_by_callers(launch: Launch) -> tuple[Launch, ...]:
+    """A launch as each caller of its function makes it; empty where one cannot be followed."""
+    function = launch.function
+    if function is None:
+        return ()
     project = launch.module.project
     cache: dict[FunctionInfo, tuple[Launch, ...]] = project.__dict__.setdefault("_inlined", {})
     if function not in cache:
@@ -240,7 +248,8 @@ def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
     cache: dict[FunctionInfo, frozenset[str]] = project.__dict__.setdefault("_called_names", {})
     if info not in cache:
         names = set()
-        for node in ast.walk(info.node):
+        inside = (node for statement in info.node.body for node in ast.walk(statement))
+        for node in inside:  # a decorator is called by the module
             if isinstance(node, ast.Call):
                 function = node.func
                 names.add(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from tritonlint.model.library import canonical
 from tritonlint.model.values import (
     Choice,
     ClassValue,
@@ -242,7 +243,7 @@ class Module:
         """What an import names: a thing of the project, or of a library outside it."""
         module = self.project.find_module(item.module, item.level, self)
         if item.name is None:
-            return ModuleValue(module) if module is not None else External(_canonical(item.module))
+            return ModuleValue(module) if module is not None else External(canonical(item.module))
         if module is not None and module is not self:
             value = module.name(item.name)
             if value is not None and not _is_nothing(value):
@@ -258,7 +259,7 @@ class Module:
                 return ModuleValue(inner)
         if item.name in _CONVENTIONS and not item.module.startswith("triton"):
             return External(_CONVENTIONS[item.name])
-        return External(_canonical(f"{item.module}.{item.name}".lstrip(".")))
+        return External(canonical(f"{item.module}.{item.name}".lstrip(".")))
 
     def constant(self, node: ast.expr) -> Value:
         """The value of an expression over module-level names."""
@@ -373,28 +374,6 @@ _STAR: dict[str, frozenset[str]] = {
     ),
     "triton": frozenset("jit autotune Config cdiv heuristics next_power_of_2".split()),
 }
-_ALIASES = (
-    ("triton.language.math.", "triton.language."),
-    ("triton.language.core.", "triton.language."),
-    ("triton.language.standard.", "triton.language."),
-    ("triton.runtime.jit.", "triton."),
-    ("triton.runtime.autotuner.", "triton."),
-    ("triton.runtime.", "triton."),
-)
-
-
-_FORK = re.compile(
-    r"^[a-z_]*triton[a-z_]*(?=\.(language|experimental|runtime|jit|autotune|Config|cdiv|heuristics|next_power_of_2)\b)"
-)
-
-
-def _canonical(dotted: str) -> str:
-    """The name under which the rest of the model knows a library's thing; forks count as Triton."""
-    dotted = _FORK.sub("triton", dotted)
-    for prefix, short in _ALIASES:
-        if dotted.startswith(prefix):
-            return short + dotted[len(prefix) :]
-    return dotted
 
 
 def _is_nothing(value: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
-from tritonlint.model.kernel import Kernel, launches_of
-from tritonlint.model.records import Reduction, Trace, Where
+from tritonlint.model.kernel import Kernel, launches_of, seen_by_callers
+from tritonlint.model.records import Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 
@@ -32,10 +33,18 @@ class Halfness(enum.Enum):
     NO = "no"
 
 
-def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[Halfness, Launch | None]:
-    """Whether values of a type are half, and the launch that shows it."""
+def halfness(
+    dtype: DType, trace: Trace, launches: tuple[Launch, ...], *, presumed: bool = False
+) -> tuple[Halfness, Launch | None]:
+    """Whether values of a type are half, and the launch that shows it.
+
+    `presumed`: what a launch passes is taken for half where nothing says otherwise, as it is in practice.
+    """
     if dtype.is_known:
         return (Halfness.SHOWN if dtype.is_half else Halfness.NO), None
+    dtype = DType(elements=dtype.elements - trace.integers)
+    if any(wide <= dtype.elements for wide in trace.wide):
+        return Halfness.NO, None
     if not dtype.elements:
         return Halfness.OPEN, None
     answers = [(_at_launch(dtype, launch), launch) for launch in launches]
@@ -44,7 +53,15 @@ def halfness(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> tuple[
             return answer, launch
     if answers and all(answer is Halfness.NO for answer, _ in answers):
         return Halfness.NO, None
-    expected = expects_half(trace, dtype) or _writes_wider(trace, launches)
+    seen = [(_at_launch(dtype, view), view) for launch in launches for view in seen_by_callers(launch)]
+    for answer, view in seen:
+        if answer is Halfness.SHOWN:
+            return answer, view
+    if seen and all(answer is Halfness.NO for answer, _ in seen):
+        return Halfness.OPEN, None  # others may call with another type
+    if any(name.startswith("=") for name in dtype.elements):
+        return Halfness.OPEN, None  # the caller chooses the type, and knows why
+    expected = expects_half(trace, dtype) or _writes_wider(trace, launches) or (presumed and bool(launches))
     return (Halfness.EXPECTED if expected else Halfness.OPEN), None
 
 
@@ -133,16 +150,34 @@ def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
 
 def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     for item in trace.accumulations:
-        if not item.carried or not kernel.mine(item.where) or item.definition is None:
+        for start in _starts(item.start, trace) if item.carried else ():
+            before = item.before.dtype
+            if not kernel.mine(start.where) or before.literal:
+                continue
+            wide = item.added.dtype.is_wide or item.after.dtype.is_wide
+            if start.dtype.is_half:
+                if wide and item.unrolled:
+                    continue  # the name takes the wider type at the first addition
+                before = start.dtype  # what is added may be wider: the author chose half all the same
+            elif wide or not _is_own_type(before) or not _may_be_float(item.added, trace):
+                continue
+            answer, launch = halfness(before, trace, launches)
+            if answer is not Halfness.NO:
+                yield HalfSum("accumulator", start.where, item.where, before, answer, launch, item.name)
+
+
+def _starts(start: Definition | None, trace: Trace) -> Iterator[Definition]:
+    """What an accumulator starts with, and what it is reset to in a loop: `acc = tl.zeros(...)` again."""
+    if start is None:
+        return
+    yield start
+    for other in trace.assignments:
+        value, where = other.value, other.where
+        same = other.name == start.name and where.function is start.where.function
+        if not (same and other.loops and isinstance(value, Number)) or where.node is start.where.node:
             continue
-        if not _may_be_float(item.added, trace) or item.before.dtype.literal:
-            continue
-        answer, launch = halfness(item.before.dtype, trace, launches)
-        wide = item.added.dtype.name in ("fp32", "fp64") or item.after.dtype.name in ("fp32", "fp64")
-        if answer is not Halfness.NO and not wide and _is_own_type(item.before.dtype):
-            yield HalfSum(
-                "accumulator", item.definition, item.where, item.before.dtype, answer, launch, item.name
-            )
+        if value.dtype.is_half and value.poly.constant is not None:
+            yield Definition(where, value.dtype, start.name)
 
 
 def _is_own_type(dtype: DType) -> bool:
@@ -160,34 +195,39 @@ def _may_be_float(value: Number, trace: Trace) -> bool:
             return False
         if isinstance(other, Number) and other.dtype.is_float:
             return True
-    return bool(value.dtype.elements)
+    return bool(value.dtype.elements - trace.integers)
 
 
 def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
     summed = {
-        id(item.added_node) for item in trace.accumulations if item.carried and item.before.dtype.is_half
+        id(item.added_node)
+        for item in trace.accumulations
+        if item.carried and item.start is not None and item.start.dtype.is_half
     }
-    for dot in trace.dots:
-        if not kernel.mine(dot.where):
+    products = {id(dot.where.node) for dot in trace.dots}
+    pairs = [(dot, start) for dot in trace.dots for start in tuple(_starts(dot.start, trace)) or (None,)]
+    for dot, start in pairs:
+        where = start.where if start is not None else dot.where
+        dtype = _sum_type(dot, start)
+        if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
-        if dot.result.dtype.is_half or dot.result.dtype.elements:
-            answer, launch = halfness(dot.result.dtype, trace, launches)
-        elif isinstance(dot.acc, Number) and dot.out_dtype is None and _is_own_type(dot.acc.dtype):
-            answer, launch = halfness(
-                dot.acc.dtype, trace, launches
-            )  # from Triton 3.8 `out_dtype` follows `acc`
-        else:
-            continue
-        if answer is Halfness.NO or id(dot.where.node) in summed:
-            continue
-        dtype = (
-            dot.result.dtype
-            if _is_own_type(dot.result.dtype)
-            else dot.acc.dtype
-            if isinstance(dot.acc, Number)
-            else dot.result.dtype
-        )
-        yield HalfSum("dot", dot.acc_definition or dot.where, dot.where, dtype, answer, launch, "")
+        if start is not None and any(id(node) in products for node in ast.walk(where.node)):
+            continue  # it goes on with another product, which is spoken of itself
+        answer, launch = halfness(dtype, trace, launches)
+        if answer is not Halfness.NO:
+            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "")
+
+
+def _sum_type(dot: Dot, start: Definition | None) -> DType | None:
+    """The type in which a product is summed, where that is or may be half."""
+    if start is not None and start.dtype.is_half:
+        return start.dtype  # whatever `out_dtype` says
+    if _is_own_type(dot.result.dtype):
+        return dot.result.dtype
+    acc = dot.acc.dtype if isinstance(dot.acc, Number) else None
+    if acc is not None and _is_own_type(acc) and dot.out_dtype is None:
+        return acc  # from Triton 3.8 `out_dtype` follows `acc`
+    return None
 
 
 def _atomics(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[HalfSum]:
@@ -217,7 +257,7 @@ def half_reductions(kernel: Kernel) -> Iterator[HalfSum]:
                 continue
             if not _may_be_float(item.operand, trace):
                 continue
-            answer, launch = halfness(item.operand.dtype, trace, launches)
+            answer, launch = halfness(item.operand.dtype, trace, launches, presumed=True)
             if answer is not Halfness.NO:
                 yield HalfSum(
                     "reduction", item.where, item.where, item.operand.dtype, answer, launch, f"tl.{item.op}"
@@ -242,6 +282,6 @@ def _addends(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iter
             continue
         if item.before.dtype.literal or not _may_be_float(item.added, trace):
             continue
-        answer, launch = halfness(item.added.dtype, trace, launches)
+        answer, launch = halfness(item.added.dtype, trace, launches, presumed=True)
         if answer is not Halfness.NO:
             yield HalfSum("addend", item.where, item.where, item.added.dtype, answer, launch, item.name)

@@ -98,14 +98,26 @@ class DescriptorAccess:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a name got its value, other than from an earlier iteration, and the type it had then."""
+
+    where: Where
+    dtype: DType
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dot:
-    """A `tl.dot`. `acc` is its accumulator argument, `result` what it returns."""
+    """A `tl.dot`. `acc` is its accumulator argument, `result` what it returns.
+
+    `start` is what the accumulator was before the loop that hands it on.
+    """
 
     where: Where
     left: Value
     right: Value
     acc: Value | None
-    acc_definition: Where | None
+    start: Definition | None
     out_dtype: Value | None
     result: Number
     loops: tuple[Loop, ...]
@@ -129,7 +141,7 @@ class Reduction:
 class Accumulation:
     """A name that a loop adds to: its value before, what is added, and where both stand.
 
-    `definition` is the node that gave the name its value before the loop.
+    `start` is what gave the name its value before the loop.
     """
 
     where: Where
@@ -137,11 +149,12 @@ class Accumulation:
     before: Number
     added: Number
     after: Number
-    definition: Where | None
-    loop: Loop | None
+    start: Definition | None
     added_node: ast.AST
     carried: bool
     """Whether the value before is what an earlier iteration left."""
+    unrolled: bool
+    """Whether only loops that are unrolled hand it on, so that its type may change on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +237,16 @@ class Trace:
         self.comparisons: list[Compared] = []
         self.arithmetic: list[tuple[Where, str, Number, Number, Number]] = []
         self.casts: list[Cast] = []
+        self.recipes: dict[Atom, tuple[str, tuple[Number, ...]]] = {}
+        """How data was computed, as far as a function of it may matter: its name and operands."""
         self.facts: list[Formula] = []
         """What `tl.static_assert`, `tl.assume` and `tl.device_assert` state."""
         self.scalars: set[str] = set()
         """Parameters used as numbers: multiplied, compared, divided."""
+        self.integers: set[str] = set()
+        """Pointer parameters whose elements are used as integers: as indices, bounds, operands of `//`."""
+        self.wide: set[frozenset[str]] = set()
+        """Pointer parameters whose elements, together, have a type that `tl.exp` takes: no half one."""
         self.runtime_trips: set[Atom] = set()
         """The iteration counts of loops that run on the device."""
         self.returned: list[Value] = []

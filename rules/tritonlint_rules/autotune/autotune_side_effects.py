@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence, Finding, Related, Severity
 from tritonlint.model import Module, Place, Proof
-from tritonlint.model.effects import Touch, aliases, effects_of, is_idle, overwrites_what_it_reads
-from tritonlint.model.tuning import configurations, names_in, option
-from tritonlint.model.tunings import Tuning, tunings_of
+from tritonlint.model.effects import Touch
+from tritonlint.model.trials import Remnant, is_restored, remnants_of
+from tritonlint.model.tunings import tunings_of
 from tritonlint.rule import Rule
-
-if TYPE_CHECKING:
-    from tritonlint.model.module import FunctionInfo
 
 
 class AutotuneSideEffects(Rule):
@@ -22,8 +17,11 @@ class AutotuneSideEffects(Rule):
 
     ## What it does
     Looks at what a kernel under `triton.autotune` does to its pointer parameters: in-place updates,
-    atomic additions, and launches that give one tensor to a parameter that is read and to one that
-    is written. `restore_value`, `reset_to_zero` and a `pre_hook` count as telling the tuner.
+    atomic additions, launches that give one tensor to a parameter that is read and to one that is
+    written, and buffers of zeros of which every program fills one place, where configurations differ
+    in the number of programs. `restore_value`, `reset_to_zero` and a `pre_hook` count as telling the
+    tuner. An update that changes nothing the second time, `tl.abs` in place, is left out, as is a sum
+    that the kernel itself sets to zero first.
 
     ## Why is this bad?
     The tuner runs the kernel many times for every configuration on the caller's own tensors. The
@@ -77,69 +75,46 @@ class AutotuneSideEffects(Rule):
 
     def check_module(self, module: Module) -> Iterator[Finding]:
         for tuning in tunings_of(module):
-            if tuning.kernel is None or tuning.several is not Proof.YES or _is_told(tuning):
+            if tuning.kernel is None or tuning.several is Proof.NO or is_restored(tuning.tuned):
                 continue
-            causes = list(self._causes(module, tuning.kernel.info, tuning))
-            if causes:
-                names = sorted({name for cause in causes for name in cause.restore})
+            remnants = list(remnants_of(tuning, module.project.trace(tuning.kernel.info)))
+            if remnants:
+                names = sorted({remnant.name for remnant in remnants})
+                sure = any(remnant.sure for remnant in remnants)
+                shown = Confidence.HIGH if tuning.several is Proof.YES else Confidence.MEDIUM
                 yield self.finding(
                     Place(module.source, tuning.node, tuning.kernel_name),
-                    f"`{tuning.kernel_name}` {_list([cause.what for cause in causes])}: each tuning run starts "
-                    f"from the last one's result, and nothing restores {', '.join(f'`{name}`' for name in names)}",
-                    confidence=Confidence.HIGH,
-                    related=[note for cause in causes for note in cause.notes],
+                    f"`{tuning.kernel_name}` {_list([_what(remnant) for remnant in remnants])}: each tuning run "
+                    f"starts from the last one's result, and nothing restores "
+                    f"{', '.join(f'`{name}`' for name in names)}",
+                    confidence=shown if sure else Confidence.LOW,
+                    related=[note for remnant in remnants for note in _notes(remnant)],
                 )
 
-    def _causes(self, module: Module, info: FunctionInfo, tuning: Tuning) -> Iterator[Cause]:
-        effects = effects_of(module.project.trace(info))
-        told = {
-            name
-            for key in ("restore_value", "reset_to_zero")
-            for name in names_in(option(tuning.tuned, key)) or ()
-        }
-        for name, effect in effects.items():
-            if name in told:
-                continue
-            updates = [update for update in effect.updates if not is_idle(update, tuning.tuned)]
-            pair = overwrites_what_it_reads(effect)
-            if updates:
-                note = _place(updates[0]).note(f"`{name}` is updated here")
-                yield Cause(f"adds to `{name}` by `tl.{updates[0].kind}`", (name,), [note])
-            elif pair is not None:
-                notes = [
-                    _place(pair[0]).note(f"`{name}` is read here"),
-                    _place(pair[1]).note("and written here"),
-                ]
-                yield Cause(f"overwrites `{name}`, which it reads", (name,), notes)
-        for launch in tuning.launches:
-            names = aliases(launch, effects)
-            if names is not None and not set(names) & told:
-                note = Place(launch.module.source, launch.node).note(
-                    "the same tensor is read and written here"
-                )
-                yield Cause(
-                    f"is launched with one tensor as `{names[0]}` and `{names[1]}`", names[1:], [note]
-                )
-                return
+
+def _what(remnant: Remnant) -> str:
+    name = remnant.name
+    if remnant.kind == "updated":
+        return f"adds to `{name}` by `tl.{getattr(remnant.touches[0], 'kind', 'atomic_add')}`"
+    if remnant.kind == "overwritten":
+        return f"overwrites `{name}`, which it reads"
+    if remnant.kind == "aliased":
+        return f"is launched with one tensor as `{remnant.read}` and `{name}`"
+    return f"fills as many places of `{name}` as there are programs, which the tuner decides"
 
 
-@dataclass(frozen=True)
-class Cause:
-    """One reason why tuning changes results, the parameters to restore, and where it shows."""
-
-    what: str
-    restore: tuple[str, ...]
-    notes: list[Related]
-
-
-def _is_told(tuning: Tuning) -> bool:
-    """Whether a hook, or a list that cannot be read, may restore what tuning overwrites."""
-    tuned = tuning.tuned
-    if option(tuned, "pre_hook") is not None or any(
-        config.pre_hook for config in configurations(tuned).items
-    ):
-        return True
-    return any(names_in(option(tuned, name)) is None for name in ("restore_value", "reset_to_zero"))
+def _notes(remnant: Remnant) -> Iterator[Related]:
+    words = {
+        "updated": (f"`{remnant.name}` is updated here",),
+        "overwritten": (f"`{remnant.name}` is read here", "and written here"),
+        "slots": ("one place for each program",),
+    }
+    for touch, text in zip(remnant.touches, words.get(remnant.kind, ()), strict=True):
+        yield _place(touch).note(text)
+    if remnant.launch is not None:
+        aliased = remnant.kind == "aliased"
+        place = Place(remnant.launch.module.source, remnant.launch.node)
+        yield place.note("the same tensor is read and written here" if aliased else "launched here")
 
 
 def _place(touch: Touch) -> Place:

@@ -17,7 +17,8 @@ class HalfPrecisionAccumulator(Rule):
     ## What it does
     Follows element types through loads, casts and promotions, and reports names that a loop adds to,
     accumulators of `tl.dot`, `tl.dot(..., out_dtype=tl.float16)` and atomic additions whose type is
-    half, in the kernel or as a launch shows.
+    half, in the kernel or as a launch shows. What counts is the type an accumulator starts with, also
+    where something wider is added to it or a helper does the adding.
 
     ## Why is this bad?
     Every addition rounds to 11 (float16) or 8 (bfloat16) bits, so the relative error grows with the

@@ -17,7 +17,8 @@ class HalfPrecisionReduction(Rule):
     ## What it does
     Reports `tl.sum` and `tl.cumsum` over half operands without `dtype=tl.float32`, and float32 sums
     that are fed with products, sums or dots computed in, or cast to, half. Loads added one by one to a
-    float32 sum, operands of `tl.dot` and arguments of `tl.max` are fine.
+    float32 sum, operands of `tl.dot` and arguments of `tl.max` are fine. Tensors that a launch passes
+    are presumed to be half where neither the host nor the kernel tells otherwise.
 
     ## Why is this bad?
     `tl.sum` keeps the type of its operand: a float32 accumulator around it cannot bring the lost bits
