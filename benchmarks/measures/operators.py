@@ -260,15 +260,38 @@ def unrounded_block(file: File) -> Iterator[Change]:
 
 # --- numerics ------------------------------------------------------------------------------------
 def _accumulators(kernel: Function) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
-    """The `tl.float32` of zeros that a loop adds to, and the statements that add."""
+    """The `tl.float32` of zeros to which a loop behind them adds, and the statements that add.
+
+    A `static_range` is no loop: its first round makes the sum whatever is added.
+    """
     for name, values in kernel.assigned.items():
         for value in values:
             if not (isinstance(value, ast.Call) and called(value) in ("zeros", "full")):
                 continue
             dtype = keyword(value, "dtype") or (value.args[-1] if len(value.args) > 1 else None)
-            adds = [node for node in kernel.nodes if _adds(node, name) and _in_loop(kernel, node)]
+            around = _loops(kernel, value)
+            adds = [
+                node
+                for node in kernel.nodes
+                if _adds(node, name) and any(not _is_static(loop) for loop in _loops(kernel, node) - around)
+            ]
             if dtype is not None and ast.unparse(dtype) == "tl.float32" and adds:
                 yield dtype, adds
+
+
+def _loops(kernel: Function, node: ast.AST) -> set[ast.For | ast.While]:
+    """The loops around a node."""
+    found = set()
+    at: ast.AST | None = node
+    while at is not None:
+        if isinstance(at, ast.For | ast.While):
+            found.add(at)
+        at = kernel.parents.get(at)
+    return found
+
+
+def _is_static(loop: ast.For | ast.While) -> bool:
+    return isinstance(loop, ast.For) and "static_range" in ast.unparse(loop.iter)
 
 
 def _adds(node: ast.AST, name: str) -> bool:
@@ -282,15 +305,6 @@ def _adds(node: ast.AST, name: str) -> bool:
     return False
 
 
-def _in_loop(kernel: Function, node: ast.AST) -> bool:
-    at: ast.AST | None = node
-    while at is not None:
-        if isinstance(at, ast.For | ast.While):
-            return True
-        at = kernel.parents.get(at)
-    return False
-
-
 @plants("TL501")
 def half_accumulator(file: File) -> Iterator[Change]:
     """What a loop adds up starts as `tl.float16` zeros."""
@@ -301,12 +315,16 @@ def half_accumulator(file: File) -> Iterator[Change]:
 
 @plants("TL501")
 def half_dot(file: File) -> Iterator[Change]:
-    """A product that a loop adds up is computed in float16."""
+    """A product of half-precision tiles that a loop adds up is computed in float16.
+
+    Where an operand is float32 or bfloat16, Triton takes no float16 result.
+    """
     for kernel in file.kernels:
         for call in kernel.calls("dot"):
-            if _in_loop(kernel, call) and len(call.args) == 2 and not keyword(call, "out_dtype"):
+            if _loops(kernel, call) and len(call.args) == 2 and not keyword(call, "out_dtype"):
                 statement = kernel.statement(call)
-                if isinstance(statement, ast.AugAssign) and statement.value is call:
+                wide = {"float32", "bfloat16"} & kernel.reach(ast.Tuple(call.args, ast.Load())).words
+                if isinstance(statement, ast.AugAssign) and statement.value is call and not wide:
                     yield Change(kernel, [(call, with_argument(call, "out_dtype", "tl.float16"))])
 
 
@@ -334,7 +352,10 @@ def _sums_halves(kernel: Function, summed: ast.expr, cast: ast.AST) -> bool:
     if id(cast) not in inside:
         return False
     rest = kernel.reach(summed, without=cast)
-    floats = rest.words & {"float32", "exp", "exp2", "log", "sqrt", "rsqrt", "sigmoid", "where", "int32"}
+    wider = {"float32", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sigmoid", "where", "int32"}
+    floats = wider & (rest.words | rest.names)
+    if isinstance(kernel.value(summed), ast.Compare):
+        return False
     names = rest.names & kernel.runtime
     plain = [name for name in names if not (name.lower().endswith("ptr") or name[0].isupper())]
     return not floats and "load" in rest.words and not plain
@@ -516,14 +537,25 @@ def _tuners(kernel: Function, name: str) -> Iterator[tuple[ast.Call, ast.List]]:
 
 @plants("TL302")
 def drop_restore(file: File) -> Iterator[Change]:
-    """A tuner is no longer told to restore or reset what its kernel overwrites."""
+    """A tuner is no longer told to restore or reset what its kernel adds to, or reads and overwrites."""
     for kernel in file.kernels:
         for option in ("restore_value", "reset_to_zero"):
-            for call, _ in _tuners(kernel, option):
+            for call, names in _tuners(kernel, option):
+                if not _changes_again(kernel, {i.value for i in names.elts if isinstance(i, ast.Constant)}):
+                    continue
                 edit = (call, without_keywords(call, option))
                 yield Change(
                     kernel, [edit], [*kernel.node.decorator_list, *kernel.calls("store", "atomic_add")]
                 )
+
+
+def _changes_again(kernel: Function, names: set[object]) -> bool:
+    """Whether a second run finds something else than the first: a sum, or what it reads and overwrites."""
+    touched = {
+        kind: {name for call in kernel.calls(kind) if call.args for name in kernel.reach(call.args[0]).names}
+        for kind in ("atomic_add", "load", "store")
+    }
+    return bool(names & (touched["atomic_add"] | (touched["load"] & touched["store"])))
 
 
 @plants("TL301")
