@@ -15,6 +15,7 @@ from tritonlint.model.dtypes import INT32, UNKNOWN_DTYPE, DType, named
 from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, called_name, written
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.logic import Formula, both, equal, opaque
+from tritonlint.model.module import canonical
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tensors import TensorMethods
 from tritonlint.model.values import (
@@ -130,6 +131,10 @@ class HostEvaluator(TensorMethods, Evaluator):
             if isinstance(value, int | float):
                 value = -value if isinstance(default.op, ast.USub) else value
                 return Number(Poly.of(Atom("config", name, value)), DType("int64"))
+        if isinstance(default, ast.Name):
+            value = self.module.constant(default)
+            if isinstance(value, Number) and value.poly.integer is not None:
+                return Number(Poly.of(Atom("config", name, value.poly.integer)), DType("int64"))
         if words in ("int", "float", "bool"):
             return Number(
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
@@ -1001,6 +1006,10 @@ class HostEvaluator(TensorMethods, Evaluator):
             return Number(symbolic.ceil_divide(atom.args[0], atom.args[1]))
         return Number(Poly.of(Atom("ceil", number.poly)), deps=number.deps)
 
+    def _sqrt(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        number = self.as_number(args[0]) if args else None
+        return Number(Poly.of(Atom("sqrt", number.poly)), deps=number.deps) if number else UNKNOWN_VALUE
+
     def _partial(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         if not args:
             return UNKNOWN_VALUE
@@ -1069,7 +1078,7 @@ def _external(name: str) -> Value:
     dtype = named(name.rsplit(".", 1)[-1]) if name.startswith(("torch.", "triton.language.")) else None
     if dtype is not None and name.count(".") <= 2:
         return TypeValue(dtype)
-    return External(name)
+    return External(canonical(name))
 
 
 def _looks_like_tuner(name: str, args: list[Value], keywords: Arguments) -> bool:
@@ -1142,6 +1151,8 @@ _CALLS: dict[str, Handler] = {
     "os.environ.get": _H._environment,
     "os.getenv": _H._environment,
     "math.prod": _H._prod,
+    "math.sqrt": _H._sqrt,
+    "math.isqrt": _H._sqrt,
 }
 _ = _OPTIONS
 

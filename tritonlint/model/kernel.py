@@ -146,6 +146,14 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
     function = launch.function
     if function is None or not function.name.startswith("_") or function.name.startswith("__"):
         return ()
+    return as_callers_make_it(launch)
+
+
+def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
+    """A launch with the arguments and facts of each caller of its function; empty where one is not seen."""
+    function = launch.function
+    if function is None or function.name.startswith("__"):
+        return ()
     project = launch.module.project
     cache: dict[FunctionInfo, tuple[Launch, ...]] = project.__dict__.setdefault("_inlined", {})
     if function not in cache:

@@ -153,7 +153,10 @@ class Module:
 
         Triton for Ascend, Cambricon and Kunlunxin does; packages keep such kernels in folders of those names.
         """
-        words = set(re.split(r"[^a-z0-9]+", self.source.path.lower().replace("_", "/")))
+        path = self.source.path
+        if self.file is not None and self.project.root.parent in self.file.parents:
+            path = self.file.relative_to(self.project.root.parent).as_posix()
+        words = set(re.split(r"[^a-z0-9]+", path.lower().replace("_", "/")))
         return (
             bool(words & {"ascend", "npu", "cambricon", "mlu", "kunlunxin"})
             or "torch_npu" in self.source.text
@@ -242,7 +245,7 @@ class Module:
         """What an import names: a thing of the project, or of a library outside it."""
         module = self.project.find_module(item.module, item.level, self)
         if item.name is None:
-            return ModuleValue(module) if module is not None else External(_canonical(item.module))
+            return ModuleValue(module) if module is not None else External(canonical(item.module))
         if module is not None and module is not self:
             value = module.name(item.name)
             if value is not None and not _is_nothing(value):
@@ -258,7 +261,7 @@ class Module:
                 return ModuleValue(inner)
         if item.name in _CONVENTIONS and not item.module.startswith("triton"):
             return External(_CONVENTIONS[item.name])
-        return External(_canonical(f"{item.module}.{item.name}".lstrip(".")))
+        return External(canonical(f"{item.module}.{item.name}".lstrip(".")))
 
     def constant(self, node: ast.expr) -> Value:
         """The value of an expression over module-level names."""
@@ -388,7 +391,7 @@ _FORK = re.compile(
 )
 
 
-def _canonical(dotted: str) -> str:
+def canonical(dotted: str) -> str:
     """The name under which the rest of the model knows a library's thing; forks count as Triton."""
     dotted = _FORK.sub("triton", dotted)
     for prefix, short in _ALIASES:

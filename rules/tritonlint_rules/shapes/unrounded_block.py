@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Module, Place
-from tritonlint.model.extents import OpenExtent, open_extents
+from tritonlint.model.extents import Custom, OpenExtent, open_extents
 from tritonlint.model.powers import Origin
 from tritonlint.rule import Rule
 
@@ -76,6 +76,8 @@ class UnroundedBlock(Rule):
         for items in groups.values():
             item = max(items, key=lambda found: _confidence(found).rank)
             related = [_tile_place(item).note(f"`{item.parameter}` is {item.tile.what} here")]
+            if item.passed.line != item.place.line:
+                related.append(item.passed.note(f"it is passed as `{item.parameter}` here"))
             yield self.finding(item.place, _message(item), confidence=_confidence(item), related=related)
 
 
@@ -85,7 +87,7 @@ def _tile_place(item: OpenExtent) -> Place:
 
 
 def _confidence(item: OpenExtent) -> Confidence:
-    return Confidence.MEDIUM if item.origin is Origin.COMPUTED or item.padded else Confidence.LOW
+    return Confidence.MEDIUM if item.custom in (Custom.ANY, Custom.PADDED) else Confidence.LOW
 
 
 def _message(item: OpenExtent) -> str:
