@@ -62,14 +62,24 @@ def is_tested_by_name(launch: Launch, node: ast.AST) -> bool:
 
 
 def _callers_beside(launch: Launch) -> Iterator[str]:
-    """The text of functions of the same file that mention the launching one."""
-    if launch.function is not None:
-        word = re.compile(rf"\b{re.escape(_known_as(launch.function))}\b")
-        for other in launch.module.functions:
-            if other is not launch.function:
-                text = launch.module.source.segment(other.node)
-                if word.search(text):
-                    yield text
+    """The text of functions of the same file that lead to the launching one, by the names in them."""
+    if launch.function is None:
+        return
+    lines = launch.module.source.lines
+    rest = {
+        other: "\n".join(lines[other.node.lineno - 1 : other.node.end_lineno])
+        for other in launch.module.functions
+    }
+    rest.pop(launch.function)
+    names = {_known_as(launch.function)}
+    for _ in range(_DEPTH):
+        word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+        callers = [other for other, text in rest.items() if word.search(text)]
+        names = {_known_as(other) for other in callers}
+        if not names:
+            return
+        for other in callers:
+            yield rest.pop(other)
 
 
 def _known_as(function: FunctionInfo) -> str:

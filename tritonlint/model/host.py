@@ -132,9 +132,10 @@ class HostEvaluator(TensorMethods, Evaluator):
                 value = -value if isinstance(default.op, ast.USub) else value
                 return Number(Poly.of(Atom("config", name, value)), DType("int64"))
         if isinstance(default, ast.Name):
-            value = self.module.constant(default)
-            if isinstance(value, Number) and value.poly.integer is not None:
-                return Number(Poly.of(Atom("config", name, value.poly.integer)), DType("int64"))
+            named_default = self.module.constant(default)
+            number = named_default.poly.integer if isinstance(named_default, Number) else None
+            if number is not None:
+                return Number(Poly.of(Atom("config", name, number)), DType("int64"))
         if words in ("int", "float", "bool"):
             return Number(
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
@@ -1152,7 +1153,6 @@ _CALLS: dict[str, Handler] = {
     "os.getenv": _H._environment,
     "math.prod": _H._prod,
     "math.sqrt": _H._sqrt,
-    "math.isqrt": _H._sqrt,
 }
 _ = _OPTIONS
 
