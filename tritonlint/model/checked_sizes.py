@@ -2,7 +2,7 @@
 
 The test may stand in a caller's caller, in the predicate that opens the way to a function, or in a function
 beside it. All that can be told is that a size of the same name is tested in the file of the launch, in one
-that mentions the launching function, or in one that imports either of them.
+beside it, in one that mentions the launching function, or in one that imports either of them.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ _NOT_SIZES = frozenset(("shape", "size", "triton", "torch", "math", "self", "min
 def is_tested_by_name(launch: Launch, node: ast.AST) -> bool:
     """Whether a size of one of the names behind an argument is tested in the files around a launch.
 
-    A name of three letters or less is taken for the same size only in functions that call the launching
-    one, and in files of the same folder.
+    A name of three letters or less is taken for the same size only in functions that lead to the
+    launching one, and in files of the folder that import it. In files that are merely beside, only the
+    name of the argument itself counts.
     """
     names = {name.lower() for name in _names_behind(launch, node)}
-    if not names:
-        return False
+    direct = {name.lower() for name in _names_in(node)}
     text = launch.module.source.text
     if any(len(name) > _SHORT for name in names & (_names_tested(text) | _names_listed(text))):
         return True
     if names & frozenset().union(*(_names_tested(part) for part in _callers_beside(launch))):
         return True
     home = launch.module.file
-    for path in _files_around(launch):
+    for path, is_linked in _files_around(launch):
         tested = _tested_in(launch.module.project, path)
-        beside = home is not None and path.parent == home.parent
-        for name in names:
-            if (beside or len(name) > _SHORT) and any(_same(name, other) for other in tested):
+        near = is_linked and home is not None and path.parent == home.parent
+        for name in names if is_linked else direct:
+            if (near or len(name) > _SHORT) and any(_same(name, other) for other in tested):
                 return True
     return False
 
@@ -179,8 +179,8 @@ def _tested_in(project: Project, path: Path) -> frozenset[str]:
     return cache[path]
 
 
-def _files_around(launch: Launch) -> list[Path]:
-    """Files that mention the launching function or its class, and those that import one of all these."""
+def _files_around(launch: Launch) -> list[tuple[Path, bool]]:
+    """Files that mention the launching function or import one that does, and with False those beside it."""
     project, home = launch.module.project, launch.module.file
     function = launch.function
     if function is None or home is None:
@@ -200,8 +200,9 @@ def _files_around(launch: Launch) -> list[Path]:
             if len(importers) <= 16 * MAX_FILES:
                 pattern = rb"^\s*(?:from|import)\s[^\n]*\b%b\b"
                 found |= dict.fromkeys(o for o in sorted(importers) if _mentions(o, pattern, path.stem))
-    found.pop(home, None)
-    return list(found)[: 2 * MAX_FILES]
+    linked = [(path, True) for path in found if path != home][: 2 * MAX_FILES]
+    beside = [path for path in nearby if path.parent == home.parent and path not in found]
+    return [*linked, *((path, False) for path in beside)]
 
 
 def _mentions(path: Path, pattern: bytes, word: str) -> bool:

@@ -166,35 +166,48 @@ def _open(
     padded = is_padded(launch, trace, tile.extent, size)
     if origin is Origin.UNKNOWN and not padded:
         return None
-    given = [seen.on_host(tile.extent) for seen in as_callers_make_it(launch)]
-    if given and all(power_of_2(one, launch.facts) is Proof.YES for one in given):
-        return None
     place = definition_place(launch, argument.node)
-    passed = Place(launch.module.source, argument.node)
-    found = OpenExtent(tile, launch, parameter, place, passed, size, origin, Custom.ANY)
+    passed = _passed_at(launch, argument.node)
+    found = OpenExtent(tile, launch, parameter, place, passed, size, origin, Custom.TESTED)
+    if _callers_pass_powers(launch, tile.extent):
+        # A public function may be called from elsewhere, too.
+        return None if launch.function is not None and launch.function.name.startswith("_") else found
     return replace(found, custom=_custom(found, trace, facts, padded, raw.get(launch.function, frozenset())))
+
+
+def _callers_pass_powers(launch: Launch, extent: Poly) -> bool:
+    calls = as_callers_make_it(launch)
+    return bool(calls) and all(power_of_2(one.on_host(extent), one.facts) is Proof.YES for one in calls)
+
+
+def _passed_at(launch: Launch, node: ast.AST) -> Place:
+    """An argument at the launch; what a heuristic computes stands beside the kernel."""
+    at_launch = any(inner is node for inner in ast.walk(launch.node))
+    module = launch.module if at_launch else launch.kernel.info.module
+    return Place(module.source, node)
 
 
 def _custom(
     found: OpenExtent, trace: Trace, facts: tuple[Formula, ...], padded: bool, raw: frozenset[Atom]
 ) -> Custom:
     size, leaves = found.size, leaves_of(found.size)
-    computed = size.atom not in leaves
-    if computed and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
+    if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if leaves and all(may_say_power_of_2(Poly.of(leaf), facts) for leaf in leaves):
         return Custom.TESTED
     if padded:
         return Custom.PADDED
-    if is_tested_by_name(found.launch, found.passed.node):
-        return Custom.TESTED
-    if found.origin is Origin.COMPUTED:
-        return Custom.ANY
+    if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
+        return Custom.OFTEN_POWER
+    return Custom.TESTED if is_tested_by_name(found.launch, found.passed.node) else Custom.ANY
+
+
+def _is_length_of_a_row(found: OpenExtent, trace: Trace) -> bool:
+    """Whether one tile covers a row, and the size has no name that speaks of a head or a block."""
     name = _name_of(found)
-    customary = name is None or _BLOCK.search(name) or _HEAD.search(name) or _HEAD.search(found.parameter)
-    if not customary and covers_a_row(trace, found.tile.extent):
-        return Custom.ANY
-    return Custom.OFTEN_POWER
+    if name is None or _BLOCK.search(name) or _HEAD.search(name) or _HEAD.search(found.parameter):
+        return False
+    return covers_a_row(trace, found.tile.extent)
 
 
 def _name_of(found: OpenExtent) -> str | None:
@@ -244,4 +257,4 @@ def definition_place(launch: Launch, node: ast.AST) -> Place:
                     best = statement
         if best is not None:
             return Place(launch.module.source, best)
-    return Place(launch.module.source, node)
+    return _passed_at(launch, node)

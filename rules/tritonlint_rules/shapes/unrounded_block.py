@@ -20,6 +20,12 @@ class UnroundedBlock(Rule):
     rank, a sum, a `min` with one of them, or a rounding to a multiple is not. Files for Ascend, Cambricon
     and Kunlunxin, whose compilers take any extent, are left alone.
 
+    A size passed as it is gets medium confidence where the kernel masks the tile against that very size,
+    a mask that only a greater tile needs, or where one tile covers a row and the size is called neither
+    a head size nor a block: widths, vocabularies, ranks, lengths, counts. It gets low confidence, which
+    is hidden, if it is such a size, a power of two by custom, or if the package tests a size of the same
+    name (`n & (n - 1) == 0`) in a place that cannot be followed to the launch.
+
     ## Why is this bad?
     It compiles for the sizes that happen to be powers of two and fails for the first other one:
     rank 24, head size 96, hidden size 7168.
