@@ -141,7 +141,8 @@ def _raw_extents(module: Module) -> dict[FunctionInfo | None, frozenset[Atom]]:
     for launch in module.launches:
         for tile in module.project.trace(launch.kernel.info).tiles:
             atom = launch.on_host(tile.extent).atom
-            if atom is not None and atom.kind in ("dim", "hostparam", "config"):
+            is_plain = tile.extent.atom is not None and tile.extent.atom.kind == "param"
+            if is_plain and atom is not None and atom.kind in ("dim", "hostparam", "config"):
                 found.setdefault(launch.function, set()).add(atom)
     return {function: frozenset(atoms) for function, atoms in found.items()}
 
@@ -191,12 +192,12 @@ def _custom(
     found: OpenExtent, trace: Trace, facts: tuple[Formula, ...], padded: bool, raw: frozenset[Atom]
 ) -> Custom:
     size, leaves = found.size, leaves_of(found.size)
-    if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
-        return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if leaves and all(may_say_power_of_2(Poly.of(leaf), facts) for leaf in leaves):
         return Custom.TESTED
     if padded:
         return Custom.PADDED
+    if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
+        return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
         return Custom.OFTEN_POWER
     return Custom.TESTED if is_tested_by_name(found.launch, found.passed.node) else Custom.ANY

@@ -53,7 +53,7 @@ def _least_slack(trace: Trace, extent: Poly) -> Iterator[Poly]:
     """What is left of each comparison `... >= 0` at that end of the tile where it is least."""
     for lanes, slack, sign in _bounds(trace, extent):
         rest = slack - Poly.of(lanes).scaled(sign)
-        yield rest if sign > 0 else rest - extent + ONE
+        yield rest if sign > 0 else rest - lanes.args[1] + ONE
 
 
 def _upper_bounds(trace: Trace, extent: Poly) -> Iterator[tuple[Atom, Poly]]:
@@ -68,7 +68,8 @@ def _bounds(trace: Trace, extent: Poly) -> Iterator[tuple[Atom, Poly, int]]:
         slack = _slack(comparison)
         for atom in slack.surface if slack is not None else ():
             sign = slack.terms.get((atom,)) if slack is not None else None
-            if atom.kind == "arange" and atom.args[1] == extent and sign in (1, -1):
+            made_of_it = atom.kind == "arange" and extent.closure <= atom.args[1].closure
+            if made_of_it and sign in (1, -1):
                 assert slack is not None
                 yield atom, slack, 1 if sign == 1 else -1
 
