@@ -171,8 +171,10 @@ def _open(
     passed = _passed_at(launch, argument.node)
     found = OpenExtent(tile, launch, parameter, place, passed, size, origin, Custom.TESTED)
     if _callers_pass_powers(launch, tile.extent):
-        # A public function may be called from elsewhere, too.
-        return None if launch.function is not None and launch.function.name.startswith("_") else found
+        if launch.function is not None and launch.function.name.startswith("_"):
+            return None
+        if not padded:
+            return found  # a public function may be called from elsewhere, too
     return replace(found, custom=_custom(found, trace, facts, padded, raw.get(launch.function, frozenset())))
 
 
