@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import warnings
 from collections import defaultdict
@@ -25,6 +26,9 @@ from measures.reading import File
 
 MARGIN = 4
 """How many times more places are drawn than wanted, since on some the rule is not silent to begin with."""
+_ANY_EXTENT = frozenset(("ascend", "npu", "cambricon", "mlu", "kunlunxin"))
+"""Words in the paths of kernels for compilers that take tiles of any extent."""
+_OF_EXTENTS = frozenset(("TL201", "TL202"))
 _TESTS = ("test", "bench", "example", "conftest")
 
 
@@ -76,7 +80,10 @@ def _places_in(path: Path, package: str, relative: str) -> list[tuple[Place, str
     if file is None:
         return []
     found = []
+    any_extent = bool(_ANY_EXTENT & set(re.split(r"[^a-z0-9]+", relative.lower().replace("_", "/"))))
     for operator in OPERATORS:
+        if any_extent and operator.codes <= _OF_EXTENTS:
+            continue
         texts = {function.name: file.data[slice(*file.span(function.node))] for function in file.functions}
         counts: dict[int, int] = defaultdict(int)
         for plant in operator.plants(file):

@@ -573,8 +573,15 @@ def tune_in_production(file: File) -> Iterator[Change]:
 
 @plants("TL402")
 def drop_constexpr(file: File) -> Iterator[Change]:
-    """A block size is no longer `tl.constexpr`."""
+    """A block size is no longer `tl.constexpr`.
+
+    Only in kernels that are launched: a helper gets a constant as a constant whatever it declares.
+    """
+    calls = (node for kernel in file.kernels for node in kernel.nodes if isinstance(node, ast.Call))
+    helpers = {called(call) for call in calls}
     for kernel in file.kernels:
+        if kernel.name in helpers or not any(kernel.calls("program_id")):
+            continue
         for parameter in kernel.parameters:
             spans = kernel.spans(parameter.arg)
             if is_constexpr(parameter) and spans and len(kernel.assigned[parameter.arg]) == 1:

@@ -116,7 +116,9 @@ class Function:
                     yield node
 
     def spans(self, parameter: str) -> list[ast.Call]:
-        """The calls `tl.arange(0, parameter)`."""
+        """The calls `tl.arange(0, parameter)`; none for a local of that name."""
+        if all(parameter != p.arg for p in self.parameters):
+            return []
         return [
             call
             for call in self.calls("arange")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import ast
+import enum
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tritonlint.model.bounds import visible_aranges
-from tritonlint.model.kernel import Kernel, Place, launches_of
-from tritonlint.model.powers import Origin, is_power, origin_of, power_of_2
+from tritonlint.model.checked_sizes import is_tested_by_name
+from tritonlint.model.facts import may_say_power_of_2
+from tritonlint.model.kernel import Kernel, Place, as_callers_make_it, launches_of
+from tritonlint.model.logic import Formula
+from tritonlint.model.padding import covers_a_row, is_padded
+from tritonlint.model.powers import (
+    Origin,
+    is_power,
+    is_power_if_parts_are,
+    leaves_of,
+    origin_of,
+    power_of_2,
+)
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import TileShape, Trace
 from tritonlint.model.symbolic import Atom, Poly
@@ -31,20 +43,33 @@ class KnownExtent:
     source_says: str
 
 
+class Custom(enum.Enum):
+    """What is to be thought of a size that nothing rounds to a power of two."""
+
+    PADDED = "padded"
+    """The tile is masked against the very size it was made from: a greater extent was meant."""
+    ANY = "any"
+    """Computed, or the length of what one tile covers: nothing makes it a power of two."""
+    OFTEN_POWER = "often a power"
+    """A head size, a page, a block that the caller chose: sizes that are powers of two by custom."""
+    TESTED = "tested"
+    """The package tests a size of this name, or the callers pass powers of two."""
+
+
 @dataclass(frozen=True)
 class OpenExtent:
-    """A host size that reaches a tile extent and is not rounded to a power of two.
-
-    `padded` says that the tile is masked against the very size it was made from: padding was meant.
-    """
+    """A host size that reaches a tile extent and is not rounded to a power of two."""
 
     tile: TileShape
     launch: Launch
     parameter: str
     place: Place
+    """Where the size was computed."""
+    passed: Place
+    """Where it is passed to the kernel."""
     size: Poly
     origin: Origin
-    padded: bool
+    custom: Custom
 
 
 def known_extents(kernel: Kernel) -> Iterator[KnownExtent]:
@@ -97,17 +122,38 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
 
 def open_extents(module: Module) -> Iterator[OpenExtent]:
     """Host sizes that the launches of a file pass to tile extents unrounded."""
+    raw = _raw_extents(module)
     for launch in module.launches:
         trace = module.project.trace(launch.kernel.info)
+        seen: set[str] = set()
         for tile in trace.tiles:
             atom = tile.extent.atom
-            if atom is not None and atom.kind == "param":
-                found = _open(tile, str(atom.args[0]), launch, trace)
+            if atom is not None and atom.kind == "param" and atom.args[0] not in seen:
+                found = _open(tile, str(atom.args[0]), launch, trace, raw)
                 if found is not None:
+                    seen.add(str(atom.args[0]))
                     yield found
 
 
-def _open(tile: TileShape, parameter: str, launch: Launch, trace: Trace) -> OpenExtent | None:
+def _raw_extents(module: Module) -> dict[FunctionInfo | None, frozenset[Atom]]:
+    """By host function, the sizes that its launches pass to tile extents as they are."""
+    found: dict[FunctionInfo | None, set[Atom]] = {}
+    for launch in module.launches:
+        for tile in module.project.trace(launch.kernel.info).tiles:
+            atom = launch.on_host(tile.extent).atom
+            is_plain = tile.extent.atom is not None and tile.extent.atom.kind == "param"
+            if is_plain and atom is not None and atom.kind in ("dim", "hostparam", "config"):
+                found.setdefault(launch.function, set()).add(atom)
+    return {function: frozenset(atoms) for function, atoms in found.items()}
+
+
+def _open(
+    tile: TileShape,
+    parameter: str,
+    launch: Launch,
+    trace: Trace,
+    raw: dict[FunctionInfo | None, frozenset[Atom]],
+) -> OpenExtent | None:
     argument = launch.arguments.get(parameter)
     if argument is None or argument.by_default or launch.cuts_away(tile.conditions):
         return None
@@ -115,12 +161,69 @@ def _open(tile: TileShape, parameter: str, launch: Launch, trace: Trace) -> Open
     facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in tile.conditions))
     if size == tile.extent or power_of_2(size, facts) is not Proof.UNKNOWN:
         return None
-    origin = origin_of(size, _sizes_at(launch, parameter))
-    if origin is Origin.UNKNOWN:
+    if any(leaf.kind in _NEVER_SIZES for leaf in leaves_of(size)):
         return None
-    padded = any(launch.on_host(limit) == size for limit in _limits(trace, tile.extent))
+    origin = origin_of(size, _sizes_at(launch, parameter))
+    padded = is_padded(launch, trace, tile.extent, size)
+    if origin is Origin.UNKNOWN and not padded:
+        return None
     place = definition_place(launch, argument.node)
-    return OpenExtent(tile, launch, parameter, place, size, origin, padded)
+    passed = _passed_at(launch, argument.node)
+    found = OpenExtent(tile, launch, parameter, place, passed, size, origin, Custom.TESTED)
+    if _callers_pass_powers(launch, tile.extent):
+        if launch.function is not None and launch.function.name.startswith("_"):
+            return None
+        if not padded:
+            return found  # a public function may be called from elsewhere, too
+    return replace(found, custom=_custom(found, trace, facts, padded, raw.get(launch.function, frozenset())))
+
+
+def _callers_pass_powers(launch: Launch, extent: Poly) -> bool:
+    calls = as_callers_make_it(launch)
+    return bool(calls) and all(power_of_2(one.on_host(extent), one.facts) is Proof.YES for one in calls)
+
+
+def _passed_at(launch: Launch, node: ast.AST) -> Place:
+    """An argument at the launch; what a heuristic computes stands beside the kernel."""
+    at_launch = any(inner is node for inner in ast.walk(launch.node))
+    module = launch.module if at_launch else launch.kernel.info.module
+    return Place(module.source, node)
+
+
+def _custom(
+    found: OpenExtent, trace: Trace, facts: tuple[Formula, ...], padded: bool, raw: frozenset[Atom]
+) -> Custom:
+    size, leaves = found.size, leaves_of(found.size)
+    if leaves and all(may_say_power_of_2(Poly.of(leaf), facts) for leaf in leaves):
+        return Custom.TESTED
+    if padded:
+        return Custom.PADDED
+    if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
+        return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
+    if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
+        return Custom.OFTEN_POWER
+    return Custom.TESTED if is_tested_by_name(found.launch, found.passed.node) else Custom.ANY
+
+
+def _is_length_of_a_row(found: OpenExtent, trace: Trace) -> bool:
+    """Whether one tile covers a row, and the size has no name that speaks of a head or a block."""
+    name = _name_of(found)
+    if name is None or _BLOCK.search(name) or _HEAD.search(name) or _HEAD.search(found.parameter):
+        return False
+    return covers_a_row(trace, found.tile.extent)
+
+
+def _name_of(found: OpenExtent) -> str | None:
+    """What the host calls a size: the name it is passed under, or that of the argument itself."""
+    node = found.passed.node
+    if found.size.atom is not None and found.size.atom.kind == "hostparam":
+        return str(found.size.atom.args[0])
+    return node.id if isinstance(node, ast.Name) else None
+
+
+_NEVER_SIZES = frozenset(("config", "environment"))
+_BLOCK = re.compile(r"(?i:block|blk|tile|chunk|page|group|pad|pow|np2|align|kernel)|^B[A-Z]{1,2}$|^bs$")
+_HEAD = re.compile(r"(?i:head_?(?:dim|size)|dim_?head|dmodel|d_?head|d_?state|^hd$|^d[kv]$)")
 
 
 def _sizes_at(launch: Launch, besides: str) -> frozenset[Atom]:
@@ -142,20 +245,6 @@ def _sizes_at(launch: Launch, besides: str) -> frozenset[Atom]:
     return frozenset(atom for atom in found if atom.kind == "hostparam")
 
 
-def _limits(trace: Trace, extent: Poly) -> Iterator[Poly]:
-    """Limits, other than the extent itself, that masks put on a whole tile of this extent."""
-    for access in trace.accesses:
-        formula = access.mask.formula if access.mask is not None else None
-        for part in formula.conjuncts() if formula is not None else ():
-            if part.kind != "ge":
-                continue
-            for arange in visible_aranges(part.poly):
-                if arange.args[1] == extent and arange in part.poly.surface:
-                    limit = part.poly + Poly.of(arange) + Poly.const(1)
-                    if limit != extent and not visible_aranges(limit):
-                        yield limit
-
-
 def definition_place(launch: Launch, node: ast.AST) -> Place:
     """Where the host computed an argument: the last assignment of its name before the launch."""
     if isinstance(node, ast.Name) and launch.function is not None:
@@ -171,4 +260,4 @@ def definition_place(launch: Launch, node: ast.AST) -> Place:
                     best = statement
         if best is not None:
             return Place(launch.module.source, best)
-    return Place(launch.module.source, node)
+    return _passed_at(launch, node)

@@ -144,6 +144,17 @@ def says_power_of_2(value: Poly, facts: Iterable[Formula]) -> bool:
     return False
 
 
+def may_say_power_of_2(value: Poly, facts: Iterable[Formula]) -> bool:
+    """Whether the facts state it at least on some way: `key in cache or n & (n - 1) == 0`."""
+    todo = list(facts)
+    while todo:
+        fact = todo.pop()
+        if says_power_of_2(value, (fact,)) or possible_values(value, (fact,)):
+            return True
+        todo += fact.parts if fact.kind in ("and", "or") else ()
+    return False
+
+
 def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
     """The value where equations among the facts fix it: `assert dim == 72`."""
     if value.constant is not None:

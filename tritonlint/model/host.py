@@ -133,6 +133,11 @@ class HostEvaluator(TensorMethods, Evaluator):
             if isinstance(value, int | float):
                 value = -value if isinstance(default.op, ast.USub) else value
                 return Number(Poly.of(Atom("config", name, value)), DType("int64"))
+        if isinstance(default, ast.Name):
+            named_default = self.module.constant(default)
+            number = named_default.poly.integer if isinstance(named_default, Number) else None
+            if number is not None:
+                return Number(Poly.of(Atom("config", name, number)), DType("int64"))
         if words in ("int", "float", "bool"):
             return Number(
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
@@ -1008,6 +1013,10 @@ class HostEvaluator(TensorMethods, Evaluator):
             return Number(symbolic.ceil_divide(atom.args[0], atom.args[1]))
         return Number(Poly.of(Atom("ceil", number.poly)), deps=number.deps)
 
+    def _sqrt(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        number = self.as_number(args[0]) if args else None
+        return Number(Poly.of(Atom("sqrt", number.poly)), deps=number.deps) if number else UNKNOWN_VALUE
+
     def _partial(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         if not args:
             return UNKNOWN_VALUE
@@ -1091,7 +1100,7 @@ def _external(name: str) -> Value:
     dtype = named(name.rsplit(".", 1)[-1]) if name.startswith(("torch.", "triton.language.")) else None
     if dtype is not None and name.count(".") <= 2:
         return TypeValue(dtype)
-    return External(name)
+    return External(canonical(name))
 
 
 def _looks_like_tuner(name: str, args: list[Value], keywords: Arguments) -> bool:
@@ -1165,6 +1174,7 @@ _CALLS: dict[str, Handler] = {
     "os.environ.get": _H._environment,
     "os.getenv": _H._environment,
     "math.prod": _H._prod,
+    "math.sqrt": _H._sqrt,
 }
 _ = _OPTIONS
 

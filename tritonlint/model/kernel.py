@@ -146,13 +146,13 @@ def _through_callers(launch: Launch) -> tuple[Launch, ...]:
     function = launch.function
     if function is None or not function.name.startswith("_") or function.name.startswith("__"):
         return ()
-    return seen_by_callers(launch)
+    return as_callers_make_it(launch)
 
 
-def seen_by_callers(launch: Launch) -> tuple[Launch, ...]:
-    """A launch as each caller of its function makes it; empty where one cannot be followed."""
+def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
+    """A launch with the arguments and facts of each caller of its function; empty where one is not seen."""
     function = launch.function
-    if function is None:
+    if function is None or function.name.startswith("__"):
         return ()
     project = launch.module.project
     cache: dict[FunctionInfo, tuple[Launch, ...]] = project.__dict__.setdefault("_inlined", {})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.logic import Formula
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.tuning import configurations
-from tritonlint.model.values import Choice, KernelValue, Number, Tensor, Tuned, Value
+from tritonlint.model.values import Choice, KernelValue, NoneValue, Number, Tensor, Tuned, Value
 
 if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module
@@ -79,8 +79,9 @@ class Launch:
         """Kernel parameters that are numbers on the host, as a substitution."""
         found: dict[Atom, Poly] = {}
         for name, argument in self.arguments.items():
-            if isinstance(argument.value, Number):
-                found[Atom("param", name)] = argument.value.poly
+            number = _number_or_none(argument.value)
+            if number is not None:
+                found[Atom("param", name)] = number.poly
             elif isinstance(argument.value, Tensor) and not argument.value.sure:
                 kind = "config" if "." in argument.value.key else "hostparam"
                 found[Atom("param", name)] = Poly.of(Atom(kind, argument.value.key))
@@ -107,6 +108,14 @@ class Launch:
             tensors = [option for option in value.options if isinstance(option, Tensor)]
             value = tensors[0] if len(tensors) == 1 else None
         return value if isinstance(value, Tensor) else None
+
+
+def _number_or_none(value: Value) -> Number | None:
+    """A number, also one that may be None instead: a kernel that computes with it was not given None."""
+    if isinstance(value, Choice):
+        rest = [option for option in value.options if not isinstance(option, NoneValue)]
+        value = rest[0] if len(rest) == 1 else value
+    return value if isinstance(value, Number) else None
 
 
 MAX_VARIANTS = 16

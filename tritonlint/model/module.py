@@ -154,7 +154,10 @@ class Module:
 
         Triton for Ascend, Cambricon and Kunlunxin does; packages keep such kernels in folders of those names.
         """
-        words = set(re.split(r"[^a-z0-9]+", self.source.path.lower().replace("_", "/")))
+        path = self.source.path
+        if self.file is not None and self.project.root.parent in self.file.parents:
+            path = self.file.relative_to(self.project.root.parent).as_posix()
+        words = set(re.split(r"[^a-z0-9]+", path.lower().replace("_", "/")))
         return (
             bool(words & {"ascend", "npu", "cambricon", "mlu", "kunlunxin"})
             or "torch_npu" in self.source.text

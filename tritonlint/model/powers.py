@@ -85,10 +85,12 @@ def origin_of(value: Poly, sizes: frozenset[Atom] = frozenset()) -> Origin:
             for item in rest
         ):
             return Origin.UNKNOWN  # the caller may well have chosen a power
+        if any(_is_sum_of_sizes(item) for item in rest):
+            return Origin.COMPUTED
         if Origin.UNKNOWN in origins or not origins:
             return Origin.UNKNOWN
         return Origin.COMPUTED if atom.kind != "either" or len(origins) > 1 else origins.pop()
-    leaves = [leaf for leaf in value.closure if leaf.kind not in _OPERATORS]
+    leaves = leaves_of(value)
     if not leaves or any(leaf.kind not in _TENSOR_SIZES and leaf not in sizes for leaf in leaves):
         if atom is not None and atom.kind == "hostparam" and str(atom.args[0]).isidentifier():
             return Origin.RAW
@@ -96,5 +98,23 @@ def origin_of(value: Poly, sizes: frozenset[Atom] = frozenset()) -> Origin:
     return Origin.RAW if atom is not None and atom.kind not in _OPERATORS else Origin.COMPUTED
 
 
+def _is_sum_of_sizes(value: Poly) -> bool:
+    """Whether a tensor's size is in a sum, which is no power of two whatever the other parts are."""
+    return len(value.terms) > 1 and any(leaf.kind in _TENSOR_SIZES for leaf in leaves_of(value))
+
+
+def leaves_of(value: Poly) -> list[Atom]:
+    """The sizes that an expression is computed from."""
+    return [leaf for leaf in value.closure if leaf.kind not in _OPERATORS]
+
+
+def is_power_if_parts_are(value: Poly, parts: frozenset[Atom]) -> bool:
+    """Whether a host expression is a power of two wherever each of these sizes is one."""
+    rounded = {part: Poly.of(Atom("pow2ceil", Poly.of(part))) for part in parts}
+    return power_of_2(value.substitute(rounded.get)) is Proof.YES
+
+
 _TENSOR_SIZES = frozenset(("dim", "numel", "len"))
-_OPERATORS = frozenset(("min", "max", "cdiv", "floordiv", "mod", "pow2ceil", "lshift", "rshift", "product"))
+_OPERATORS = frozenset(
+    ("min", "max", "cdiv", "floordiv", "mod", "pow2ceil", "lshift", "rshift", "product", "ceil", "sqrt")
+)

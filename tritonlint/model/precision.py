@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
-from tritonlint.model.kernel import Kernel, launches_of, seen_by_callers
+from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
 from tritonlint.model.records import Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
@@ -53,7 +53,7 @@ def halfness(
             return answer, launch
     if answers and all(answer is Halfness.NO for answer, _ in answers):
         return Halfness.NO, None
-    seen = [(_at_launch(dtype, view), view) for launch in launches for view in seen_by_callers(launch)]
+    seen = [(_at_launch(dtype, view), view) for launch in launches for view in as_callers_make_it(launch)]
     for answer, view in seen:
         if answer is Halfness.SHOWN:
             return answer, view

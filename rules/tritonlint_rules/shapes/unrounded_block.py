@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Module, Place
-from tritonlint.model.extents import OpenExtent, open_extents
+from tritonlint.model.extents import Custom, OpenExtent, open_extents
 from tritonlint.model.powers import Origin
 from tritonlint.rule import Rule
 
@@ -19,6 +19,12 @@ class UnroundedBlock(Rule):
     shifts of 1, powers of 2, choices among literal powers and asserted values are fine; a width, a
     rank, a sum, a `min` with one of them, or a rounding to a multiple is not. Files for Ascend, Cambricon
     and Kunlunxin, whose compilers take any extent, are left alone.
+
+    A size passed as it is gets medium confidence where the kernel masks the tile against that very size,
+    a mask that only a greater tile needs, or where one tile covers a row and the size is called neither
+    a head size nor a block: widths, vocabularies, ranks, lengths, counts. It gets low confidence, which
+    is hidden, if it is such a size, a power of two by custom, or if the package tests a size of the same
+    name (`n & (n - 1) == 0`) in a place that cannot be followed to the launch.
 
     ## Why is this bad?
     It compiles for the sizes that happen to be powers of two and fails for the first other one:
@@ -76,6 +82,8 @@ class UnroundedBlock(Rule):
         for items in groups.values():
             item = max(items, key=lambda found: _confidence(found).rank)
             related = [_tile_place(item).note(f"`{item.parameter}` is {item.tile.what} here")]
+            if item.passed.line != item.place.line:
+                related.append(item.passed.note(f"it is passed as `{item.parameter}` here"))
             yield self.finding(item.place, _message(item), confidence=_confidence(item), related=related)
 
 
@@ -85,7 +93,7 @@ def _tile_place(item: OpenExtent) -> Place:
 
 
 def _confidence(item: OpenExtent) -> Confidence:
-    return Confidence.MEDIUM if item.origin is Origin.COMPUTED or item.padded else Confidence.LOW
+    return Confidence.MEDIUM if item.custom in (Custom.ANY, Custom.PADDED) else Confidence.LOW
 
 
 def _message(item: OpenExtent) -> str:
