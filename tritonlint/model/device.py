@@ -403,6 +403,8 @@ class DeviceEvaluator(Evaluator):
                 return self._cast(node, [owner, *args], keywords)
             if name in _METHODS:
                 return self._builtin(node, name, [owner, *args], keywords)
+            if name in _OPERATORS and len(args) == 1:
+                return self.operate(node, _OPERATORS[name](), owner, args[0])
             return Unknown(owner.dependencies)
         return Unknown(deps_of(owner))
 

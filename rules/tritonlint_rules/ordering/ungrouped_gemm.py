@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
+from tritonlint.model.gemms import Gemm, gemms
 from tritonlint.model.order import (
-    Gemm,
     batch_runs_fastest,
-    gemms,
     has_narrow_side,
     idle_group_parameter,
     is_plain,
