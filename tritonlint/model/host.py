@@ -252,8 +252,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.scope.names[target.value.id] = kept(Mapping(items, exact))
 
     def subscript(self, node: ast.Subscript, value: Value) -> Value:
-        value = option_of(value, KernelValue, Tensor, Sequence)
         kernels = self._kernels(value)
+        value = option_of(value, KernelValue, Tensor, Sequence)
         if kernels:
             return Launcher(
                 kernels, LambdaValue(ast.Lambda(args=_NO_ARGS, body=node.slice), self.scope), node=node

@@ -53,12 +53,12 @@ def _confidence(variation: Variation, launch: Launch, node: ast.AST) -> Confiden
     The leading axis of a matrix and a number of elements are what `key=["M", "N", "K"]` means to
     hold. A batch axis in front of two or more others, a length or a quotient is not.
     """
-    if all(atom.kind == "numel" for atom in variation.causes) and not variation.is_quotient:
-        return None
     if any(atom.kind in _MEASURED for atom in variation.causes):
         return Confidence.HIGH
     if variation.is_quotient and any(atom.kind == "dim" for atom in variation.causes):
         return Confidence.MEDIUM
+    if all(atom.kind == "numel" for atom in variation.causes):
+        return Confidence.MEDIUM if is_named(node) else None
     for atom in sorted(variation.causes, key=repr):
         if atom.kind in ("hostparam", "config"):
             return Confidence.MEDIUM

@@ -166,14 +166,14 @@ class Project:
 
     @cached_property
     def _words(self) -> dict[bytes, list[Path]]:
-        """Files by the words in them; only files that may hold a kernel or a launch."""
+        """Files by the words in them; only files that may hold a kernel or a launch, or hand it on."""
         index: dict[bytes, list[Path]] = defaultdict(list)
         for path in self.files:
             try:
                 data = path.read_bytes()
             except OSError:
                 continue
-            if b"triton" not in data and b"](" not in data:
+            if b"triton" not in data.lower() and b"](" not in data and path.name != "__init__.py":
                 continue
             for word in set(_WORD.findall(data)):
                 index[word].append(path)
