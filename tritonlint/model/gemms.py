@@ -45,7 +45,7 @@ class Gemm:
     gathered: bool
     """Whether a table names the rows of a tile, as where tokens are sorted by their expert."""
     ragged: bool
-    """Whether the products of a batch have sizes of their own, read from memory."""
+    """Whether the products have sizes of their own, read from memory or found by a search."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,11 @@ class Operand:
     tables: frozenset[Atom]
     shape: Shape | None
 
+    @property
+    def everything(self) -> frozenset[Atom]:
+        """What its addresses depend on, tables included."""
+        return self.mentions.union(*(table.closure for table in self.tables))
+
     def follows(self, index: Poly) -> bool:
         """Whether the address changes with a tile index in any way but through a table."""
         return any(atom in self.mentions for atom in index.surface if is_by_program(Poly.of(atom)))
@@ -111,15 +116,16 @@ def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Ge
     if moving & (loop.start.closure | loop.stop.closure) or not _only_accumulates(dot, loop):
         return
     known = rows.index.closure | columns.index.closure
-    shared = {atom for atom in left.mentions & right.mentions if atom.kind in ("pid", "floordiv", "mod")}
+    shared = {atom for atom in left.everything & right.everything if atom.kind in ("pid", "floordiv", "mod")}
     batches = {atom for atom in shared - known if is_by_program(Poly.of(atom))}
-    batches -= {atom for index in split for atom in index.closure}
+    batches -= {atom for index in split for atom in index.surface}
     sizes = left.tables | right.tables | loop.start.closure | loop.stop.closure
     yield Gemm(
         dot, loop, rows.index, columns.index, rows.extent, columns.extent, trace,
         _first_statement(trace, rows.index, columns.index), launches, len(batches),
         gathered=rows.gathered or columns.gathered,
-        ragged=any(atom.kind == "load" and atom.closure & batches for atom in sizes),
+        ragged=any(atom.kind == "load" and atom.closure & batches for atom in sizes)
+        or any(atom.kind == "left" for atom in left.mentions | right.mentions),
     )  # fmt: skip
 
 

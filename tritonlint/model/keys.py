@@ -25,6 +25,8 @@ class UnboundedKey:
 
     name: str
     reason: str
+    is_bucket: bool
+    """Whether it is a quotient: one value stands for many sizes."""
     confidence: Confidence
     launch: Launch
     node: ast.AST
@@ -38,12 +40,14 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
             if argument is None:
                 continue
             if isinstance(argument.value, Tensor) and argument.value.sure:
-                yield UnboundedKey(name, "a tensor", Confidence.HIGH, launch, argument.node)
+                yield UnboundedKey(name, "a tensor", False, Confidence.HIGH, launch, argument.node)
                 break
             variation = variation_of(argument, launch)
             confidence = _confidence(variation, launch, argument.node) if variation is not None else None
             if variation is not None and confidence is not None:
-                yield UnboundedKey(name, variation.reason, confidence, launch, argument.node)
+                yield UnboundedKey(
+                    name, variation.reason, variation.is_quotient, confidence, launch, argument.node
+                )
                 break
 
 

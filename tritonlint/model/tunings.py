@@ -16,9 +16,9 @@ from tritonlint.model.values import Choice, KernelValue, Number, Tuned
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
+    from tritonlint.model.logic import Formula
     from tritonlint.model.module import FunctionInfo, Module
     from tritonlint.model.project import Project
-    from tritonlint.model.symbolic import Atom
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,20 @@ class Tuning:
     def switched(self) -> bool:
         """Whether every launch stands under a caller's own choice to tune."""
         return bool(self.launches) and all(
-            any(_names_tuning(atom) for fact in launch.facts for atom in fact.closure)
+            any(_asks_for_tuning(part) for fact in launch.facts for part in fact.conjuncts())
             for launch in self.launches
         )
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        """The launches that go through this tuner."""
+        """The launches that go through this tuner; where none is known to, those of the plain kernel."""
         if self.kernel is None:
             return ()
         found = launches_of(self.kernel.info)
-        return tuple(la for la in found if la.kernel.tuned is None or la.kernel.tuned.node is self.tuned.node)
+        own = tuple(
+            la for la in found if la.kernel.tuned is not None and la.kernel.tuned.node is self.tuned.node
+        )
+        return own or tuple(la for la in found if la.kernel.tuned is None)
 
 
 def tunings_of(module: Module) -> Iterator[Tuning]:
@@ -129,8 +132,13 @@ def _is_gated(tuned: Tuned) -> bool:
     return isinstance(tuned.configs, Choice) and "environment" in tuned.configs.grounds
 
 
-def _names_tuning(atom: Atom) -> bool:
-    return any(isinstance(arg, str) and "tun" in arg.lower() for arg in atom.args)
+def _asks_for_tuning(condition: Formula) -> bool:
+    """Whether a condition says that something called `autotune` is true."""
+    if condition.kind in ("eq", "ge", "not"):
+        return False
+    return any(
+        isinstance(arg, str) and "tun" in arg.lower() for atom in condition.closure for arg in atom.args
+    )
 
 
 _KEEPS_RESULTS = "TRITON_CACHE_AUTOTUNING"

@@ -310,9 +310,12 @@ def _has_a_program_each(atom: Atom, launch: Launch) -> bool:
 
 
 def _is_tiled(atom: Atom, launch: Launch) -> bool:
-    """Whether the grid cuts a size into tiles: an axis of data, however it is called."""
+    """Whether the grid cuts a size into tiles: an axis of data, however it is called.
+
+    In a product of sizes that is cut, any factor may be a number of heads.
+    """
     return any(
-        inner.kind == "cdiv" and atom in inner.args[0].closure
+        inner.kind == "cdiv" and (atom,) in inner.args[0].terms
         for poly in launch.grid or ()
         for inner in poly.closure
     )

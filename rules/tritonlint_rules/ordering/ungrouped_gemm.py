@@ -112,8 +112,9 @@ def _short(index: object) -> str:
 
 
 def _confidence(gemm: Gemm) -> Confidence:
+    """Low where a product has few tiles, so that order gains nothing: by batch and head, by expert, short."""
     if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
-    if gemm.batches > 1 and not shows_sizes(gemm):
-        return Confidence.LOW  # products by batch and head are many and small
+    if (gemm.batches > 1 and not gemm.gathered) or gemm.ragged or gemm.loop.static:
+        return Confidence.LOW
     return Confidence.HIGH if shows_sizes(gemm) and not gemm.batches else Confidence.MEDIUM
