@@ -119,14 +119,22 @@ def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Ge
     shared = {atom for atom in left.everything & right.everything if atom.kind in ("pid", "floordiv", "mod")}
     batches = {atom for atom in shared - known if is_by_program(Poly.of(atom))}
     batches -= {atom for index in split for atom in index.surface}
-    sizes = left.tables | right.tables | loop.start.closure | loop.stop.closure
     yield Gemm(
         dot, loop, rows.index, columns.index, rows.extent, columns.extent, trace,
         _first_statement(trace, rows.index, columns.index), launches, len(batches),
         gathered=rows.gathered or columns.gathered,
-        ragged=any(atom.kind == "load" and atom.closure & batches for atom in sizes)
-        or any(atom.kind == "left" for atom in left.mentions | right.mentions),
+        ragged=_is_ragged(left, right, dot, loop, batches),
     )  # fmt: skip
+
+
+def _is_ragged(left: Operand, right: Operand, dot: Dot, loop: Loop, batches: set[Atom]) -> bool:
+    """Whether a table says for each product of a batch how large it is, or a search which product it is."""
+    sizes = left.tables | right.tables | loop.start.closure | loop.stop.closure
+    if any(atom.kind == "load" and atom.closure & batches for atom in sizes):
+        return True
+    around = {each.trip.args[0] for each in dot.loops}
+    searched = (atom.args[0] for atom in left.mentions | right.mentions if atom.kind == "left")
+    return any(mark.args[0] not in around for mark in searched)
 
 
 # --- the loop ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from tritonlint.finding import Confidence
@@ -94,7 +94,9 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     for atom in sorted(poly.surface, key=lambda item: (item.kind, repr(item))):
         variation = _of_atom(atom, node, launch)
         if variation is not None:
-            found.append(variation)
+            factors = max(len(monomial) for monomial in poly.terms if atom in monomial)
+            product = f"a product with {variation.reason}" if factors > 1 else variation.reason
+            found.append(replace(variation, reason=product))
     if not found:
         return None
     best = max(found, key=lambda item: item.confidence.rank)
@@ -181,7 +183,7 @@ def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         return _of_name(atom, node)
     if kind in ("cdiv", "floordiv"):
         return _of_quotient(atom, node, launch)
-    if kind in ("min", "max"):
+    if kind in ("min", "max", "either"):
         return _of_extreme(atom, node, launch)
     return None
 
@@ -200,13 +202,16 @@ def _has_few_values(atom: Atom, launch: Launch) -> bool:
 
 
 def _of_extreme(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
-    """`min(n, 65536)` varies as `n` does; where the bound is low there are few values."""
+    """`min(n, 65536)` and `n if dense else 0` vary as `n` does; a low bound leaves few values."""
     numbers = [poly.integer for poly in atom.args[0]]
     if atom.kind == "min" and any(number is not None and number <= FEW for number in numbers):
         return None
     parts = [_of_poly(poly, node, launch) for poly in sorted(atom.args[0], key=repr) if poly.constant is None]
     found = [part for part in parts if part is not None]
-    return max(found, key=lambda part: part.confidence.rank) if found else None
+    best = max(found, key=lambda part: part.confidence.rank, default=None)
+    if best is not None and atom.kind == "either":
+        return replace(best, confidence=Confidence.MEDIUM)
+    return best
 
 
 def _varies(atom: Atom, reason: str, confidence: Confidence, kind: str = "size") -> Variation:

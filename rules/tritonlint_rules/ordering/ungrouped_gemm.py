@@ -115,6 +115,6 @@ def _confidence(gemm: Gemm) -> Confidence:
     """Low where a product has few tiles, so that order gains nothing: by batch and head, by expert, short."""
     if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
-    if (gemm.batches > 1 and not gemm.gathered) or gemm.ragged or gemm.loop.static:
+    if gemm.loop.static or ((gemm.batches > 1 or gemm.ragged) and not gemm.gathered):
         return Confidence.LOW
     return Confidence.HIGH if shows_sizes(gemm) and not gemm.batches else Confidence.MEDIUM
