@@ -206,11 +206,13 @@ def _of_extreme(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     numbers = [poly.integer for poly in atom.args[0]]
     if atom.kind == "min" and any(number is not None and number <= FEW for number in numbers):
         return None
+    if atom.kind == "either" and any(number is not None and number > 1 for number in numbers):
+        return None  # a bucket for all that is larger
     parts = [_of_poly(poly, node, launch) for poly in sorted(atom.args[0], key=repr) if poly.constant is None]
     found = [part for part in parts if part is not None]
     best = max(found, key=lambda part: part.confidence.rank, default=None)
     if best is not None and atom.kind == "either":
-        return replace(best, confidence=Confidence.MEDIUM)
+        return replace(best, confidence=Confidence.MEDIUM) if len(found) == len(parts) else None
     return best
 
 
