@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tritonlint.model.module import Module
 
 _FOLDERS = frozenset(
@@ -19,16 +21,16 @@ _FILE = re.compile(
     r"^(test_|bench|tune_|tuning_|profile_|example_|demo_|conftest\.py|setup\.py)|"
     r"(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$"
 )
-_MEASURES = re.compile(r"\b(do_bench|do_bench_cudagraph|perf_report)\b")
+_MEASURES = frozenset("do_bench do_bench_cudagraph perf_report".split())
 
 
 def is_script(module: Module) -> bool:
     """Whether a file is no library code: a test, benchmark, example or script.
 
     Its folder or name says so, it measures with `triton.testing`, or it runs something under
-    `if __name__ == "__main__"`.
+    `if __name__ == "__main__"`. What a library imports is library code in spite of such an appendix.
     """
-    return _by_path(_inside(module)) or _by_content(module)
+    return _by_path(_inside(module)) or (_by_content(module) and not _is_imported(module))
 
 
 def _inside(module: Module) -> str:
@@ -48,9 +50,45 @@ def _by_path(path: str) -> bool:
 
 
 def _by_content(module: Module) -> bool:
-    if _MEASURES.search(module.source.text):
+    if any(isinstance(node, ast.If) and _is_main_guard(node.test) for node in module.source.tree.body):
         return True
-    return any(isinstance(node, ast.If) and _is_main_guard(node.test) for node in module.source.tree.body)
+    names = (getattr(node, "attr", getattr(node, "id", None)) for node in ast.walk(module.source.tree))
+    return not _MEASURES.isdisjoint(names)
+
+
+def _is_imported(module: Module) -> bool:
+    """Whether library code of the project imports a file."""
+    project, file = module.project, module.file
+    if file is None:
+        return False
+    known: dict[Path, bool] = project.__dict__.setdefault("_imported", {})
+    if file not in known:
+        word = file.parent.name if file.stem == "__init__" else file.stem
+        others = [project.load(path) for path in project.files_mentioning(word) if path != file]
+        known[file] = any(_imports(other, file) for other in others if other is not None)
+    return known[file]
+
+
+def _imports(module: Module, file: Path) -> bool:
+    if _by_path(_inside(module)):
+        return False
+    for node in ast.walk(module.source.tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            wanted = [(base, node.level), *((f"{base}.{name}".lstrip("."), node.level) for name in names)]
+        else:
+            wanted = [(name, 0) for name in names]
+        if any(_stands_in(dotted, level, module, file) for dotted, level in wanted):
+            return True
+    return False
+
+
+def _stands_in(dotted: str, level: int, importer: Module, file: Path) -> bool:
+    if file.stem not in dotted and file.stem != "__init__":
+        return False
+    found = importer.project.find_module(dotted, level, importer)
+    return found is not None and found.file == file
 
 
 def _is_main_guard(test: ast.expr) -> bool:

@@ -108,6 +108,17 @@ _SCANS = frozenset("cumsum cumprod associative_scan".split())
 _ATOMICS = frozenset(
     "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg atomic_cas".split()
 )
+_OPERATORS: dict[str, type[ast.operator]] = {
+    "__lshift__": ast.LShift,
+    "__rshift__": ast.RShift,
+    "__and__": ast.BitAnd,
+    "__or__": ast.BitOr,
+    "__xor__": ast.BitXor,
+    "__add__": ast.Add,
+    "__sub__": ast.Sub,
+    "__mul__": ast.Mult,
+}
+"""Operators called by the names of their methods."""
 _METHODS = (
     _REDUCTIONS
     | _SCANS
@@ -448,6 +459,8 @@ class DeviceEvaluator(Evaluator):
                 return self._cast(node, [owner, *args], keywords)
             if name in _METHODS:
                 return self._builtin(node, name, [owner, *args], keywords)
+            if name in _OPERATORS and len(args) == 1:
+                return self.operate(node, _OPERATORS[name](), owner, args[0])
             return Unknown(owner.dependencies)
         return Unknown(deps_of(owner))
 

@@ -381,12 +381,13 @@ class Evaluator:
                     formula=None,
                     deps=before.deps | after.deps,
                 )
+            start = Atom("start", before.poly)  # the mark alone would not tell where a pointer began
             return replace(
                 before,
                 poly=Poly.of(mark),
                 formula=None,
                 static=False,
-                deps=before.dependencies | after.dependencies,
+                deps=before.dependencies | after.dependencies | {start},
                 loads=before.loads | after.loads,
             )
         return self.carried(before, mark) if after != before else before

@@ -96,6 +96,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.tuned_kernels: dict[int, KernelValue] = {}
         """Kernels by the node of the tuner they were given to."""
         self.ranks: dict[str, int] = {}
+        self.names: dict[str, str] = {}
+        """The local a tensor was first given to, by its key: what a person calls it."""
         self.in_loop = 0
         self.rounds = 1
         """How often the loops around that are written out run what is inside."""
@@ -143,6 +145,11 @@ class HostEvaluator(TensorMethods, Evaluator):
                 Poly.of(Atom("hostparam", name)), named({"int": "int64"}.get(words, words)) or UNKNOWN_DTYPE
             )
         return Tensor(name, sure="Tensor" in words or "tensor" in words)
+
+    def assigned(self, name: str, value: Value, node: ast.AST) -> Value:
+        if isinstance(value, Tensor) and not value.key.isidentifier():
+            self.names.setdefault(value.key, name)
+        return value
 
     def evaluate_in(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression in another scope."""
@@ -253,8 +260,8 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.scope.names[target.value.id] = kept(Mapping(items, exact))
 
     def subscript(self, node: ast.Subscript, value: Value) -> Value:
-        value = option_of(value, KernelValue, Tensor, Sequence)
         kernels = self._kernels(value)
+        value = option_of(value, KernelValue, Tensor, Sequence)
         if kernels:
             return Launcher(
                 kernels, LambdaValue(ast.Lambda(args=_NO_ARGS, body=node.slice), self.scope), node=node
@@ -552,6 +559,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.rounds = self.rounds
         inner.path_key = (*self.path_key, node.lineno, node.col_offset)
         inner.ranks = self.ranks
+        inner.names = self.names
+        inner.fixed_sizes = self.fixed_sizes
         inner.spent = self.spent
         inner.recording = self.recording
         inner.conditions = list(self.conditions)
@@ -722,15 +731,20 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.launches.append(
             Launch(
                 kernel, self.module, self.function, node, arguments, options, grid, grid_node,
-                tuple(self.conditions), self.in_loop > 0, complete, tuple(problems),
+                tuple(self.conditions), self.in_loop > 0, complete, tuple(problems), self.names,
             )
         )  # fmt: skip
 
     def _argument_nodes(self, node: ast.Call, args: list[Value]) -> list[ast.AST]:
-        plain = [arg for arg in node.args if not isinstance(arg, ast.Starred)]
-        if len(plain) == len(args) == len(node.args):
-            return list(plain)
-        return [node] * len(args)
+        """What each argument was written as: the whole call for those that came out of a `*`."""
+        stars = [i for i, arg in enumerate(node.args) if isinstance(arg, ast.Starred)]
+        if not stars and len(node.args) == len(args):
+            return list(node.args)
+        first, tail = (stars[0], len(node.args) - stars[-1] - 1) if stars else (0, 0)
+        if first + tail > len(args):
+            return [node] * len(args)
+        unpacked: list[ast.AST] = [node] * (len(args) - first - tail)
+        return [*node.args[:first], *unpacked, *node.args[len(node.args) - tail :]]
 
     def _apply_heuristics(self, kernel: KernelValue, arguments: dict[str, Argument], node: ast.AST) -> None:
         values = {name: argument.value for name, argument in arguments.items()}

@@ -25,6 +25,8 @@ class UnboundedKey:
 
     name: str
     reason: str
+    is_bucket: bool
+    """Whether it is a quotient: one value stands for many sizes."""
     confidence: Confidence
     launch: Launch
     node: ast.AST
@@ -38,12 +40,14 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
             if argument is None:
                 continue
             if isinstance(argument.value, Tensor) and argument.value.sure:
-                yield UnboundedKey(name, "a tensor", Confidence.HIGH, launch, argument.node)
+                yield UnboundedKey(name, "a tensor", False, Confidence.HIGH, launch, argument.node)
                 break
             variation = variation_of(argument, launch)
             confidence = _confidence(variation, launch, argument.node) if variation is not None else None
             if variation is not None and confidence is not None:
-                yield UnboundedKey(name, variation.reason, confidence, launch, argument.node)
+                yield UnboundedKey(
+                    name, variation.reason, variation.is_quotient, confidence, launch, argument.node
+                )
                 break
 
 
@@ -53,12 +57,12 @@ def _confidence(variation: Variation, launch: Launch, node: ast.AST) -> Confiden
     The leading axis of a matrix and a number of elements are what `key=["M", "N", "K"]` means to
     hold. A batch axis in front of two or more others, a length or a quotient is not.
     """
-    if all(atom.kind == "numel" for atom in variation.causes) and not variation.is_quotient:
-        return None
     if any(atom.kind in _MEASURED for atom in variation.causes):
         return Confidence.HIGH
     if variation.is_quotient and any(atom.kind == "dim" for atom in variation.causes):
         return Confidence.MEDIUM
+    if all(atom.kind == "numel" for atom in variation.causes):
+        return Confidence.MEDIUM if is_named(node) else None
     for atom in sorted(variation.causes, key=repr):
         if atom.kind in ("hostparam", "config"):
             return Confidence.MEDIUM

@@ -47,6 +47,8 @@ class Launch:
     in_loop: bool
     complete: bool = True
     problems: tuple[str, ...] = field(default=())
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the host calls its tensors, by their keys."""
 
     @cached_property
     def variants(self) -> tuple[Launch, ...]:

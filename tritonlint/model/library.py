@@ -14,6 +14,7 @@ _ALIASES = (
 )
 _FORK = re.compile(
     r"^[a-z_]*triton[a-z_]*(?=\.(language|experimental|runtime|jit|autotune|Config|cdiv|heuristics|next_power_of_2)\b)"
+    r"|^[a-z_]+_triton$"
 )
 
 

@@ -1,8 +1,4 @@
-"""The order in which the programs of a GEMM visit its output tiles.
-
-A GEMM here is a `tl.dot` in a loop over K whose operands both move with that loop, one along the rows
-and the other along the columns of the output. What tile a program takes is read off the addresses.
-"""
+"""The order in which the programs of a GEMM visit its output tiles."""
 
 from __future__ import annotations
 
@@ -12,237 +8,87 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonlint.model.bounds import axes_of, offset_of
-from tritonlint.model.exposure import base_of, constexprs_of
-from tritonlint.model.kernel import Kernel, launches_of
-from tritonlint.model.records import Assignment, Dot, HelperCall, Loop, Trace, Where
-from tritonlint.model.symbolic import ZERO, Atom, Poly
-from tritonlint.model.values import NoneValue, Number, Sequence, Value
+from tritonlint.model import symbolic
+from tritonlint.model.gemms import Gemm, gemms, is_by_program
+from tritonlint.model.records import Where
+from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.values import NoneValue, Number
 from tritonlint.model.variability import rank_of
 
 if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo
 
 
-@dataclass(frozen=True)
-class Gemm:
-    """A tiled matrix product: `rows` and `columns` say which tile a program takes."""
-
-    dot: Dot
-    loop: Loop
-    rows: Poly
-    columns: Poly
-    row_extent: Poly
-    column_extent: Poly
-    trace: Trace
-    first: Where
-    launches: tuple[Launch, ...]
-    batches: int
-    """Program indices, besides rows and columns, that both operands move with."""
-
-
-@dataclass(frozen=True)
-class TileStep:
-    """A whole-tile movement of an operand by program id, and the extent of its tile."""
-
-    index: Poly
-    extent: Poly
-
-
-def gemms(kernel: Kernel) -> Iterator[Gemm]:
-    """The matrix products whose program order the kernel itself decides."""
-    trace = kernel.module.project.trace(kernel.info)
-    launches = launches_of(kernel.info)
-    seen: set[tuple[Poly, Poly]] = set()
-    for dot in trace.dots:
-        for gemm in _of_dot(dot, trace, launches):
-            if (gemm.rows, gemm.columns) not in seen:
-                seen.add((gemm.rows, gemm.columns))
-                yield gemm
-
-
-@dataclass(frozen=True)
-class Operand:
-    """How an operand of a dot moves: its steps by program id, and every atom its address mentions."""
-
-    steps: tuple[TileStep, ...]
-    mentions: frozenset[Atom]
-
-    def follows(self, index: Poly) -> bool:
-        """Whether the address changes with a tile index in any way."""
-        atom = index.atom
-        return atom is not None and atom in self.mentions
-
-
-def _of_dot(dot: Dot, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Gemm]:
-    if not dot.loops:
-        return
-    loop = dot.loops[-1]
-    left, right = (_operand(side, loop, trace, launches) for side in (dot.left, dot.right))
-    if left is None or right is None or len(left.steps) != 1 or len(right.steps) != 1:
-        return
-    rows, columns = left.steps[0], right.steps[0]
-    if rows.index == columns.index or right.follows(rows.index) or left.follows(columns.index):
-        return
-    bounds = loop.start.closure | loop.stop.closure
-    if any(index.atom in bounds for index in (rows.index, columns.index)) or not _only_accumulates(dot, loop):
-        return
-    first = _first_statement(trace, rows.index, columns.index)
-    known = rows.index.closure | columns.index.closure
-    shared = {atom for atom in left.mentions & right.mentions if atom.kind in ("pid", "floordiv", "mod")}
-    batches = sum(_is_by_program(Poly.of(atom)) for atom in shared - known)
-    extents = rows.extent, columns.extent
-    yield Gemm(dot, loop, rows.index, columns.index, *extents, trace, first, launches, batches)
-
-
-def _only_accumulates(dot: Dot, loop: Loop) -> bool:
-    """Whether the loop does nothing with the accumulator but add to it: a state that decays is no GEMM."""
-    statement = dot.where.statement
-    if dot.where.function is not loop.where.function or statement is None:
-        return True
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-    if not isinstance(target, ast.Name):
-        return False
-    for node in ast.walk(loop.where.node):
-        if not isinstance(node, ast.stmt) or hasattr(node, "body") or _has_dot(node):
-            continue
-        if any(isinstance(inner, ast.Name) and inner.id == target.id for inner in ast.walk(node)):
-            return False
-    return True
-
-
-def _has_dot(node: ast.stmt) -> bool:
-    return any(isinstance(inner, ast.Attribute) and inner.attr.startswith("dot") for inner in ast.walk(node))
-
-
-def _operand(value: Value, loop: Loop, trace: Trace, launches: tuple[Launch, ...]) -> Operand | None:
-    """How an operand moves; None if it does not move with the loop over K, or not as a matrix does."""
-    if not isinstance(value, Number) or loop.trip not in value.dependencies:
-        return None
-    found: dict[Poly, TileStep] = {}
-    mentions: frozenset[Atom] = frozenset()
-    for index in sorted(value.loads):
-        address = trace.accesses[index].address.poly if index < len(trace.accesses) else ZERO
-        if loop.trip not in address.closure:
-            continue
-        mentions |= address.closure
-        offset = offset_of(address, base_of(address, trace, launches))
-        axes = axes_of(offset, constexprs_of(trace))[0]
-        if any(axis.through_quotient and any(map(_is_by_program, axis.steps)) for axis in axes):
-            return None
-        for axis in axes:
-            for step in axis.steps:
-                if _is_by_program(step) and loop.trip not in step.closure:
-                    found.setdefault(step, TileStep(step, axis.extent))
-        found.update(_wrapped(offset, loop))
-    for atom in value.dependencies:
-        if atom.kind == "blockload" and value.shape is not None:
-            mentions |= atom.closure
-            for offset in atom.args[1]:
-                for extent in value.shape:
-                    part = _program_part(offset.split_by(extent)[0], loop)
-                    if part is not None:
-                        found.setdefault(part, TileStep(part, extent))
-    return Operand(tuple(found.values()), mentions)
-
-
-def _program_part(tiles: Poly, loop: Loop) -> Poly | None:
-    """The part of a tile count that program ids make up, without the loop's own steps."""
-    terms = {m: f for m, f in tiles.terms.items() if not any(loop.trip in atom.closure for atom in m)}
-    step = Poly({m: f for m, f in terms.items() if _is_by_program(Poly({m: f}))})
-    return step if step.terms else None
-
-
-def _wrapped(offset: Poly, loop: Loop) -> dict[Poly, TileStep]:
-    """Steps inside a wrapped or clamped index: `(pid * BLOCK + arange) % M`, `where(i < M, i, 0)`."""
-    found: dict[Poly, TileStep] = {}
-    for atom in offset.surface:
-        inner = atom.args[0] if atom.kind == "mod" else atom.args[1] if atom.kind == "where" else None
-        if not isinstance(inner, Poly):
-            continue
-        for axis in axes_of(inner, frozenset())[0]:
-            for monomial, factor in inner.terms.items():
-                step = Poly({monomial: factor}).exact_quotient(axis.extent)
-                if step is not None and _is_by_program(step) and loop.trip not in step.closure:
-                    found.setdefault(step, TileStep(step, axis.extent))
-    return found
-
-
-def _is_by_program(step: Poly) -> bool:
-    return any(atom.kind in ("pid", "swizzle_i", "swizzle_j") for atom in step.closure)
-
-
-def _first_statement(trace: Trace, rows: Poly, columns: Poly) -> Where:
-    """The first statement of the kernel that computes a tile index."""
-    wanted = (rows, columns)
-    for assignment in trace.assignments:
-        if assignment.where.function is trace.root and _computes(assignment, wanted):
-            return assignment.where
-    return Where(trace.root, trace.root.node)
-
-
-def _computes(assignment: Assignment, wanted: tuple[Poly, Poly]) -> bool:
-    values = assignment.value.items if isinstance(assignment.value, Sequence) else (assignment.value,)
-    for value in values:
-        if isinstance(value, Number):
-            if value.poly in wanted:
-                return True
-            if any(
-                w.atom is not None and w.atom.kind != "pid" and w.atom in value.poly.closure for w in wanted
-            ):
-                return True
-    return False
-
-
-# --- orders -----------------------------------------------------------------------------------------
 def is_plain(gemm: Gemm) -> bool:
     """Whether tiles are visited row by row or column by column."""
     rows, columns = gemm.rows.atom, gemm.columns.atom
-    if rows is None or columns is None:
-        return False
-    if rows.kind == "pid" and columns.kind == "pid":
+    if rows is not None and columns is not None and rows.kind == columns.kind == "pid":
         return bool(rows.args[0] != columns.args[0])
-    return _splits(rows, columns) or _splits(columns, rows)
+    return _runs_through(gemm.columns, gemm.rows) or _runs_through(gemm.rows, gemm.columns)
 
 
-def _splits(outer: Atom, inner: Atom) -> bool:
-    """`linear // tiles` and `linear % tiles`, also with the outer one reduced once more."""
-    if inner.kind != "mod":
+def _runs_through(inner: Poly, outer: Poly) -> bool:
+    """Whether one index counts all its tiles while the other stays: `linear % tiles`, `linear // tiles`.
+
+    What becomes of the quotient afterwards (a second remainder, a shift by rank) changes which row comes
+    next, and not that a row is walked from end to end.
+    """
+    atom = inner.atom
+    if atom is None or atom.kind != "mod":
         return False
-    linear, tiles = inner.args
-    if outer.kind == "floordiv":
-        return bool(outer.args[0] == linear and outer.args[1] == tiles)
-    if outer.kind == "mod":
-        quotient = outer.args[0].atom
-        return quotient is not None and quotient.kind == "floordiv" and quotient.args == (linear, tiles)
-    return False
+    linear, tiles = atom.args
+    quotient = symbolic.floor_divide(linear, tiles).atom
+    if quotient is None or quotient not in outer.closure:
+        return False
+    stays = Poly.of(Atom("row"))
+    rest = outer.substitute(lambda found: stays if found == quotient else None)
+    return not any(is_by_program(Poly.of(found)) for found in rest.closure)
 
 
-def mismatched_split(gemm: Gemm) -> tuple[Poly, Poly] | None:
-    """`linear % a` beside `linear // b` with different tile counts: some tiles twice, others never."""
-    for outer, inner in ((gemm.rows.atom, gemm.columns.atom), (gemm.columns.atom, gemm.rows.atom)):
-        if outer is None or inner is None or outer.kind != "floordiv" or inner.kind != "mod":
-            continue
-        linear, modulus = inner.args
-        if (
-            outer.args[0] == linear
-            and outer.args[1] != modulus
-            and not _other_splits(gemm, linear, {outer, inner})
-        ):
-            return modulus, outer.args[1]
-    return None
+@dataclass(frozen=True)
+class Mismatch:
+    """`linear % modulus` beside `linear // divisor`: some tiles twice, others never."""
+
+    where: Where
+    modulus: Poly
+    divisor: Poly
 
 
-def _other_splits(gemm: Gemm, linear: Poly, known: set[Atom]) -> bool:
-    """Whether the program id is split a third way, as for a batch or a split of K."""
-    for assignment in gemm.trace.assignments:
-        if isinstance(assignment.value, Number):
+def mismatched_splits(kernel: Kernel) -> Iterator[Mismatch]:
+    """Splits of one program id by different numbers of tiles, where nothing else is made of it."""
+    trace = kernel.module.project.trace(kernel.info)
+    if not trace.dots:
+        return
+    taken = {index.atom for gemm in gemms(kernel) for index in (gemm.rows, gemm.columns)}
+    splits: dict[Poly, dict[Atom, Where]] = {}
+    for assignment in trace.assignments:
+        if isinstance(assignment.value, Number) and _counts_programs(assignment.value):
             for atom in assignment.value.poly.closure:
-                is_split = atom.kind in ("floordiv", "mod") and atom.args[0] == linear
-                if is_split and atom not in known:
-                    return True
-    return False
+                if atom.kind in ("floordiv", "mod"):
+                    splits.setdefault(atom.args[0], {}).setdefault(atom, assignment.where)
+    for halves in splits.values():
+        outer = [atom for atom in halves if atom.kind == "floordiv"]
+        inner = [atom for atom in halves if atom.kind == "mod"]
+        if len(halves) != 2 or not outer or not inner:
+            continue
+        divisor, modulus = outer[0].args[1], inner[0].args[1]
+        are_tiles = {outer[0], inner[0]} <= taken or (_counts_tiles(divisor) and _counts_tiles(modulus))
+        if divisor != modulus and are_tiles and halves[outer[0]].function is kernel.info:
+            yield Mismatch(min(halves.values(), key=_line), modulus, divisor)
+
+
+def _counts_programs(value: Number) -> bool:
+    return any(atom.kind in ("pid", "carried") for atom in value.dependencies)
+
+
+def _counts_tiles(number: Poly) -> bool:
+    return number.atom is not None and number.atom.kind == "cdiv"
+
+
+def _line(where: Where) -> int:
+    return int(getattr(where.node, "lineno", 0))
 
 
 def is_swizzled_across(gemm: Gemm) -> bool:
@@ -279,18 +125,20 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
     return None
 
 
-def dropped_remaps(kernel: Kernel) -> Iterator[HelperCall]:
-    """Calls of pure helpers on program ids whose result is thrown away."""
+def dropped_remaps(kernel: Kernel) -> Iterator[tuple[str, ast.AST]]:
+    """Calls that remap program ids and whose result is thrown away: their names and places."""
     trace = kernel.module.project.trace(kernel.info)
-    for call in trace.calls:
-        if not (call.discarded and kernel.mine(call.where) and is_pure(call.callee)):
+    for node in ast.walk(kernel.node):
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "swizzle2d":
+            yield "tl.swizzle2d", call
+    for helper in trace.calls:
+        if not (helper.discarded and kernel.mine(helper.where) and is_pure(helper.callee)):
             continue
-        if isinstance(call.result, NoneValue):
-            continue
-        if any(
-            isinstance(arg, Number) and any(a.kind == "pid" for a in arg.poly.closure) for arg in call.args
-        ):
-            yield call
+        numbers = [arg for arg in helper.args if isinstance(arg, Number)]
+        remaps = any(atom.kind == "pid" for number in numbers for atom in number.poly.closure)
+        if remaps and not isinstance(helper.result, NoneValue):
+            yield helper.callee.name, helper.where.node
 
 
 _ARITHMETIC = frozenset(

@@ -166,7 +166,7 @@ class Project:
 
     @cached_property
     def _texts(self) -> tuple[dict[bytes, list[Path]], list[tuple[Path, bytes]]]:
-        """Files that may hold a kernel or a launch, by the words in them, and the text of all others."""
+        """Files that may hold a kernel or a launch, or hand it on, by their words; the text of all others."""
         index: dict[bytes, list[Path]] = defaultdict(list)
         others: list[tuple[Path, bytes]] = []
         for path in self.files:
@@ -174,7 +174,8 @@ class Project:
                 data = path.read_bytes()
             except OSError:
                 continue
-            if b"triton" not in data and b"](" not in data:
+            hands_on = path.name == "__init__.py"
+            if b"triton" not in data.lower() and b"](" not in data and not hands_on:
                 others.append((path, data))
                 continue
             for word in set(_WORD.findall(data)):

@@ -63,6 +63,17 @@ class TensorMethods(Evaluator):
         return self._least_ranks
 
     @property
+    def fixed_sizes(self) -> dict[tuple[str, int], Poly]:
+        """Single axes whose size is known although the rank is not, by key and axis."""
+        if not hasattr(self, "_fixed_sizes"):
+            self._fixed_sizes: dict[tuple[str, int], Poly] = {}
+        return self._fixed_sizes
+
+    @fixed_sizes.setter
+    def fixed_sizes(self, known: dict[tuple[str, int], Poly]) -> None:
+        self._fixed_sizes = known
+
+    @property
     def learned(self) -> dict[str, set[str]]:
         """Element types that asserts settled, by tensor key."""
         if not hasattr(self, "_learned"):
@@ -118,7 +129,8 @@ class TensorMethods(Evaluator):
             return Number(value.dims[number])
         if number < 0 and rank:
             number += rank
-        return Number(Poly.of(Atom("dim", value.shape_key, number)))
+        fixed = self.fixed_sizes.get((value.shape_key, number))
+        return Number(fixed if fixed is not None else Poly.of(Atom("dim", value.shape_key, number)))
 
     def unpacked_sizes(self, value: Tensor, targets: Items[ast.expr]) -> list[Value]:
         """`a, b, *c = value.shape`."""
@@ -191,6 +203,8 @@ class TensorMethods(Evaluator):
                 arg.poly.integer for arg in args if isinstance(arg, Number) and arg.poly.integer is not None
             ]
             return self._permuted(value, name, axes, node.lineno)
+        if name == "unsqueeze":
+            return self._with_an_axis(node, value, args)
         if name in _NEW:
             return fresh_tensor(self, node, args, keywords, value.dtype)
         if name in ("max", "min", "amax", "sum") and not args:
@@ -316,6 +330,22 @@ class TensorMethods(Evaluator):
             origin=value.origin,
             contiguous=value.contiguous,
         )
+
+    def _with_an_axis(self, node: ast.Call, value: Tensor, args: list[Value]) -> Tensor:
+        """`x.unsqueeze(axis)`: one axis of one, the others as they were."""
+        axis = args[0].poly.integer if args and isinstance(args[0], Number) else None
+        rank = self._rank(value)
+        key = f"{value.key}.unsqueeze@{node.lineno}:{node.col_offset}"
+        result = Tensor(key, dtype=value.dtype, origin="derived", contiguous=value.contiguous)
+        if axis is None:
+            return result
+        if rank is None:
+            self.fixed_sizes[result.key, axis] = ONE
+            return result
+        sizes = [self.size_of(value, integer(i)) for i in range(rank)]
+        dims = [size.poly for size in sizes if isinstance(size, Number)]
+        dims.insert(axis if axis >= 0 else axis + rank + 1, ONE)
+        return replace(result, dims=tuple(dims))
 
     def _permuted(self, value: Tensor, name: str, axes: list[int], line: object) -> Tensor:
         """`x.t()`, `x.transpose(a, b)`, `x.permute(...)`: the sizes change places where the rank is known."""

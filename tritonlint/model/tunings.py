@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tritonlint.model.context import is_script
 from tritonlint.model.evaluator import written
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.proof import Proof
@@ -15,7 +16,9 @@ from tritonlint.model.values import Choice, KernelValue, Number, Tuned
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
+    from tritonlint.model.logic import Formula
     from tritonlint.model.module import FunctionInfo, Module
+    from tritonlint.model.project import Project
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Tuning:
     kernel: KernelValue | None
     function: FunctionInfo | None
     gated: bool
+    module: Module | None = None
 
     @property
     def kernel_name(self) -> str | None:
@@ -53,7 +57,9 @@ class Tuning:
 
     @property
     def cached(self) -> bool:
-        """Whether results are, or may be, kept on disk."""
+        """Whether results are, or may be, kept on disk: this tuner is told so, or all of them are."""
+        if self.module is not None and _keeps_all_results(self.module.project):
+            return True
         value = option(self.tuned, "cache_results")
         return value is not None and not (
             isinstance(value, Number) and value.formula is not None and value.formula.known is False
@@ -65,12 +71,23 @@ class Tuning:
         return self.function is not None and not _is_remembered(self.function, self.node)
 
     @property
+    def switched(self) -> bool:
+        """Whether every launch stands under a caller's own choice to tune."""
+        return bool(self.launches) and all(
+            any(_asks_for_tuning(part) for fact in launch.facts for part in fact.conjuncts())
+            for launch in self.launches
+        )
+
+    @property
     def launches(self) -> tuple[Launch, ...]:
-        """The launches that go through this tuner."""
+        """The launches that go through this tuner; where none is known to, those of the plain kernel."""
         if self.kernel is None:
             return ()
         found = launches_of(self.kernel.info)
-        return tuple(la for la in found if la.kernel.tuned is None or la.kernel.tuned.node is self.tuned.node)
+        own = tuple(
+            la for la in found if la.kernel.tuned is not None and la.kernel.tuned.node is self.tuned.node
+        )
+        return own or tuple(la for la in found if la.kernel.tuned is None)
 
 
 def tunings_of(module: Module) -> Iterator[Tuning]:
@@ -81,7 +98,7 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
         for wrapper in kernel.wrappers:
             if isinstance(wrapper, Tuned) and id(wrapper.node) in calls and id(wrapper.node) not in seen:
                 seen.add(id(wrapper.node))
-                yield Tuning(wrapper, _decorator(kernel, wrapper), kernel, None, _is_gated(wrapper))
+                yield Tuning(wrapper, _decorator(kernel, wrapper), kernel, None, _is_gated(wrapper), module)
     kernels = {kernel.info.node for kernel in module.kernel_values}
     for function in module.functions:
         if function.node in kernels or not any(_names_tuner(node) for node in ast.walk(function.node)):
@@ -90,9 +107,8 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
         for tuned, owner in host.tunings:
             if owner is function and id(tuned.node) not in seen and id(tuned.node) in calls:
                 seen.add(id(tuned.node))
-                yield Tuning(
-                    tuned, tuned.node, host.tuned_kernels.get(id(tuned.node)), function, _is_gated(tuned)
-                )
+                given = host.tuned_kernels.get(id(tuned.node))
+                yield Tuning(tuned, tuned.node, given, function, _is_gated(tuned), module)
 
 
 def _names_tuner(node: ast.AST) -> bool:
@@ -114,6 +130,44 @@ def _is_gated(tuned: Tuned) -> bool:
     if "environment" in tuned.grounds:
         return True
     return isinstance(tuned.configs, Choice) and "environment" in tuned.configs.grounds
+
+
+def _asks_for_tuning(condition: Formula) -> bool:
+    """Whether a condition says that something called `autotune` is true."""
+    if condition.kind in ("eq", "ge", "not"):
+        return False
+    return any(
+        isinstance(arg, str) and "tun" in arg.lower() for atom in condition.closure for arg in atom.args
+    )
+
+
+_KEEPS_RESULTS = "TRITON_CACHE_AUTOTUNING"
+
+
+def _keeps_all_results(project: Project) -> bool:
+    """Whether library code of the project sets the variable that has Triton keep results on disk."""
+    known: dict[str, bool] = project.__dict__.setdefault("_settings", {})
+    if _KEEPS_RESULTS not in known:
+        modules = [project.load(path) for path in project.files_mentioning(_KEEPS_RESULTS)]
+        known[_KEEPS_RESULTS] = any(
+            _sets_variable(node)
+            for module in modules
+            if module is not None and not is_script(module)
+            for node in ast.walk(module.source.tree)
+        )
+    return known[_KEEPS_RESULTS]
+
+
+def _sets_variable(node: ast.AST) -> bool:
+    """`os.environ[name] = "1"` or `os.environ.setdefault(name, "1")`."""
+    match node:
+        case ast.Assign([ast.Subscript(owner, ast.Constant(name))], ast.Constant(value)):
+            pass
+        case ast.Call(ast.Attribute(owner, "setdefault"), [ast.Constant(name), ast.Constant(value)]):
+            pass
+        case _:
+            return False
+    return name == _KEEPS_RESULTS and value != "0" and "environ" in ast.unparse(owner)
 
 
 def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from tritonlint.finding import Confidence
 from tritonlint.model.evaluator import written
-from tritonlint.model.facts import possible_values
+from tritonlint.model.facts import possible_values, resolved
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import Number, Tensor
 
@@ -26,8 +26,11 @@ _VARYING = re.compile(
     r"(num|n|nr|total|valid)_?(tokens?|toks?|reqs?|requests?|seqs|sequences|rows|elements|elems|tasks))(_[qkv])?(_|$)",
     re.IGNORECASE,
 )
+_SEQUENCE = re.compile(r"(?<![\w.])[NM]?[TL](?!\w)")
+"""The letters that papers give a sequence's length, and the number of chunks it is cut into."""
 _FIXED = re.compile(
-    r"block|heads?($|_)|experts?|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_",
+    r"block|heads?($|_)|experts?|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_|"
+    r"draft|speculative",
     re.IGNORECASE,
 )
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
@@ -38,10 +41,15 @@ _WEIGHT = re.compile(
 )
 _GROUPS = re.compile(r"offs|offset|expert|group|rank|flag|barrier|slice_sizes", re.IGNORECASE)
 """Vectors with an entry for each group, expert or device: their length belongs to the model."""
+_POOL = re.compile(r"cache|pool|paged|pages", re.IGNORECASE)
+"""Memory handed out in blocks: all axes but the first are laid down when it is allocated."""
 _OWNED = re.compile(r"^self\.")
 """Buffers of a long-lived object keep their sizes."""
 _RANK_LIKE = re.compile(r"shape|size|dims?$|ndim|kernel", re.IGNORECASE)
+_SIZES = frozenset(("dim", "numel", "hostparam", "config", "len"))
 _BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr", "rank"))
+FEW = 64
+"""A size that cannot pass this has few values."""
 COARSE = 4096
 """A quotient by more than this changes so seldom that it is a bucket."""
 
@@ -69,7 +77,8 @@ def variation_of(argument: Argument, launch: Launch) -> Variation | None:
         return None
     if possible_values(poly, launch.facts) is not None or _is_static_name(argument, launch):
         return None
-    return _of_poly(poly, argument.node, launch)
+    node = argument.node if argument.node is not launch.node else ast.Pass()  # the call tells no name
+    return _of_poly(poly, node, launch)
 
 
 def _is_static_name(argument: Argument, launch: Launch) -> bool:
@@ -79,13 +88,15 @@ def _is_static_name(argument: Argument, launch: Launch) -> bool:
 
 
 def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
-    if _is_rest_of_a_tensor(poly) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
+    if _is_rest_of_a_tensor(poly, launch) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
         return None
     found: list[Variation] = []
     for atom in sorted(poly.surface, key=lambda item: (item.kind, repr(item))):
         variation = _of_atom(atom, node, launch)
         if variation is not None:
-            found.append(variation)
+            factors = max(len(monomial) for monomial in poly.terms if atom in monomial)
+            product = f"a product with {variation.reason}" if factors > 1 else variation.reason
+            found.append(replace(variation, reason=product))
     if not found:
         return None
     best = max(found, key=lambda item: item.confidence.rank)
@@ -94,13 +105,19 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     return Variation(best.reason, causes, best.confidence, best.kind, quotient)
 
 
-def _is_rest_of_a_tensor(poly: Poly) -> bool:
-    """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis."""
+def _is_rest_of_a_tensor(poly: Poly, launch: Launch) -> bool:
+    """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis.
+
+    So is what is left after a size of another tensor for which there is a program each: the tokens.
+    """
     atom = poly.atom
     if atom is None or atom.kind != "floordiv":
         return False
     keys = {a.args[0] for a in atom.args[0].closure if a.kind == "numel"}
-    return any(a.kind == "dim" and a.args[0] in keys and a.args[1] == 0 for a in atom.args[1].closure)
+    sizes = [a for a in atom.args[1].closure if a.kind == "dim"]
+    return bool(keys) and any(
+        size.args[1] == 0 if size.args[0] in keys else _has_a_program_each(size, launch) for size in sizes
+    )
 
 
 def _is_ratio(atom: Atom | None) -> bool:
@@ -143,7 +160,7 @@ def _rows_over(columns: Poly, launch: Launch) -> Iterator[Poly]:
 
 def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     kind = atom.kind
-    if kind in _BUCKETED:
+    if kind in _BUCKETED or _has_few_values(atom, launch):
         return None
     if kind == "numel":
         return _of_count(atom, launch)
@@ -166,7 +183,37 @@ def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         return _of_name(atom, node)
     if kind in ("cdiv", "floordiv"):
         return _of_quotient(atom, node, launch)
+    if kind in ("min", "max", "either"):
+        return _of_extreme(atom, node, launch)
     return None
+
+
+def _has_few_values(atom: Atom, launch: Launch) -> bool:
+    """Whether the launch is only made where a size, or a product with it, is small."""
+    for fact in resolved(launch.facts):
+        bound = fact.poly.terms.get((), 0) if fact.kind == "ge" else 0
+        if 0 < bound <= FEW and any(
+            factor < 0 and atom in monomial and all(other.kind in _SIZES for other in monomial)
+            for monomial, factor in fact.poly.terms.items()
+        ):
+            rest = [factor for monomial, factor in fact.poly.terms.items() if monomial]
+            return all(factor < 0 for factor in rest)
+    return False
+
+
+def _of_extreme(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    """`min(n, 65536)` and `n if dense else 0` vary as `n` does; a low bound leaves few values."""
+    numbers = [poly.integer for poly in atom.args[0]]
+    if atom.kind == "min" and any(number is not None and number <= FEW for number in numbers):
+        return None
+    if atom.kind == "either" and any(number is not None and number > 1 for number in numbers):
+        return None  # a bucket for all that is larger
+    parts = [_of_poly(poly, node, launch) for poly in sorted(atom.args[0], key=repr) if poly.constant is None]
+    found = [part for part in parts if part is not None]
+    best = max(found, key=lambda part: part.confidence.rank, default=None)
+    if best is not None and atom.kind == "either":
+        return replace(best, confidence=Confidence.MEDIUM) if len(found) == len(parts) else None
+    return best
 
 
 def _varies(atom: Atom, reason: str, confidence: Confidence, kind: str = "size") -> Variation:
@@ -184,13 +231,15 @@ def _of_quotient(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
 
 def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     key = str(atom.args[0])
-    if re.search(r"\[\d+\]$", key) or _WEIGHT.search(key) or _is_width(atom, launch):
+    name = _called(key, launch)
+    if re.search(r"\[\d+\]$", name) or _is_weight(key, launch) or _is_width(atom, launch):
         return None
-    if _GROUPS.search(_short(key)) or _OWNED.match(key):
+    is_vector = rank_of(key, launch) in (None, 1)
+    if (is_vector and _GROUPS.search(name)) or _OWNED.match(key):
         return None
     sure = _counts_programs(atom, launch)
     return _varies(
-        atom, f"the number of elements of `{_short(key)}`", Confidence.HIGH if sure else Confidence.MEDIUM
+        atom, f"the number of elements of `{name}`", Confidence.HIGH if sure else Confidence.MEDIUM
     )
 
 
@@ -216,36 +265,45 @@ def _is_fixed(bound: Poly, launch: Launch) -> bool:
 
 
 def rank_of(key: str, launch: Launch) -> int | None:
-    """The number of axes of a host tensor, where an unpacking or an allocation told."""
+    """The number of axes of a host tensor, where an unpacking, an allocation or an assert told."""
     host = launch.module.host(launch.function)
-    return host.ranks.get(key)
+    known = host.ranks.get(key)
+    if known is None:
+        values = possible_values(Poly.of(Atom("rank", key)), launch.facts)
+        known = next(iter(values)) if values is not None and len(values) == 1 else None
+    return known
 
 
 def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     """A leading axis, or an inner one that the grid cuts into tiles or whose name says so."""
     key, axis = str(atom.args[0]), atom.args[1]
     rank = rank_of(key, launch)
-    if not isinstance(axis, int) or _WEIGHT.search(key) or _is_width(atom, launch):
+    if not isinstance(axis, int) or _is_weight(key, launch) or _is_width(atom, launch):
         return None
     if _is_divided_into_groups(atom, launch) or _OWNED.match(key):
+        return None
+    name = _called(key, launch)
+    if axis != 0 and _POOL.search(name):
         return None
     if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
         return None
     counted = _counts_programs(atom, launch)
     if axis == 0:
-        reason = f"the leading axis of `{_short(key)}`"
+        reason = f"the leading axis of `{name}`"
         if counted or is_named(node):
             return _varies(atom, reason, Confidence.HIGH)
         return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
     tiled = rank is not None and rank >= 3 and _is_tiled(atom, launch)
     if is_named(node) or (tiled and not _FIXED.search(_words(node))):
-        return _varies(atom, f"axis {axis} of `{_short(key)}`", Confidence.MEDIUM)
+        return _varies(atom, f"axis {axis} of `{name}`", Confidence.MEDIUM)
     return None
 
 
 def is_named(node: ast.AST) -> bool:
     """Whether the host's own words for a value say that it changes from call to call."""
     words = _words(node)
+    if _SEQUENCE.search(words):
+        return True
     return any(_VARYING.search(word) and not _FIXED.search(word) for word in re.findall(r"\w+", words))
 
 
@@ -254,10 +312,17 @@ def _counts_programs(atom: Atom, launch: Launch) -> bool:
     return any(atom in poly.closure for poly in launch.grid or ())
 
 
+def _has_a_program_each(atom: Atom, launch: Launch) -> bool:
+    return any(atom in poly.surface for poly in launch.grid or ())
+
+
 def _is_tiled(atom: Atom, launch: Launch) -> bool:
-    """Whether the grid cuts a size into tiles: an axis of data, however it is called."""
+    """Whether the grid cuts a size into tiles: an axis of data, however it is called.
+
+    In a product of sizes that is cut, any factor may be a number of heads.
+    """
     return any(
-        inner.kind == "cdiv" and atom in inner.args[0].closure
+        inner.kind == "cdiv" and (atom,) in inner.args[0].terms
         for poly in launch.grid or ()
         for inner in poly.closure
     )
@@ -272,13 +337,16 @@ def _is_width(atom: Atom, launch: Launch) -> bool:
         for part in fact.conjuncts():
             if part.kind == "eq" and atom in part.poly.surface and len(part.poly.terms) == 2:
                 other = next((a for a in part.poly.surface if a != atom), None)
-                if (
-                    other is not None
-                    and other.kind == "dim"
-                    and (other.args[1] == -1 or _WEIGHT.search(str(other.args[0])))
-                ):
+                if other is not None and other.kind == "dim" and _is_axis_of_weight(other, launch):
                     return True
     return False
+
+
+def _is_axis_of_weight(axis: Atom, launch: Launch) -> bool:
+    """Whether an axis is a last one, or one of a weight; a `beta` of three axes is an input."""
+    key = str(axis.args[0])
+    rank = rank_of(key, launch)
+    return axis.args[1] == -1 or ((rank is None or rank <= 2) and _is_weight(key, launch))
 
 
 def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -286,18 +354,19 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     key, axis = str(atom.args[0]), atom.args[1]
     host = launch.module.host(launch.function)
     rank = rank_of(key, launch) or rank_of(key.split(".")[0], launch)
-    if not isinstance(axis, int) or axis < 0 or _WEIGHT.search(key):
+    if not isinstance(axis, int) or axis < 0 or _is_weight(key, launch):
         return None
+    name = _called(key, launch)
     if rank is None:
         least = host.least_ranks.get(key, 0)
         if 0 <= axis < least - 2 and _mirrors_varying(launch):
-            return _varies(atom, f"a stride of `{_short(key)}`", Confidence.MEDIUM, "stride")
+            return _varies(atom, f"a stride of `{name}`", Confidence.MEDIUM, "stride")
         return None
     for inner in range(axis + 1, rank - 1):
         found = _of_dim(Atom("dim", key, inner), ast.Pass(), launch)
         if found is not None:
             return Variation(
-                f"a stride of `{_short(key)}` that spans {found.reason}",
+                f"a stride of `{name}` that spans {found.reason}",
                 frozenset((atom,)),
                 Confidence.MEDIUM,
                 "stride",
@@ -328,8 +397,18 @@ def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
     return None
 
 
+def _is_weight(key: str, launch: Launch) -> bool:
+    return bool(_WEIGHT.search(key) or _WEIGHT.search(_called(key, launch)))
+
+
+def _called(key: str, launch: Launch) -> str:
+    """What the host calls a tensor: the local it was given to, else where it came from."""
+    name = launch.names.get(key)
+    return name if name is not None else _short(key)
+
+
 def _short(key: str) -> str:
-    """A tensor as the host names it, without where it was made."""
+    """A tensor's origin, without where it was made."""
     return re.split(r"[@|~]|\.(view|contiguous|to|reshape)\b", key)[0] or key
 
 

@@ -16,8 +16,9 @@ class AutotuneInProduction(Rule):
 
     ## What it does
     Reports a tuner with two or more configurations outside tests, benchmarks, examples and scripts,
-    unless its results are cached (`cache_results=True`), an environment switch gates it, or the
-    project allows tuning in that path. A tuner that is rebuilt on every call is reported with high
+    unless its results are cached (`cache_results=True`, or the package sets `TRITON_CACHE_AUTOTUNING`),
+    an environment switch gates it, or the project allows tuning in that path. Where every caller has
+    to ask for tuning, confidence is low. A tuner that is rebuilt on every call is reported with high
     confidence: it throws its results away.
 
     ## Why is this bad?
@@ -72,11 +73,13 @@ class AutotuneInProduction(Rule):
                 continue
             if not tuning.rebuilt and (tuning.gated or tuning.several is Proof.UNKNOWN):
                 continue
-            sure = tuning.rebuilt and not tuning.gated
+            confidence = Confidence.HIGH if tuning.rebuilt and not tuning.gated else Confidence.MEDIUM
+            if tuning.switched and not tuning.rebuilt:
+                confidence = Confidence.LOW
             yield self.finding(
                 Place(module.source, tuning.node, tuning.kernel_name),
                 _message(tuning),
-                confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
+                confidence=confidence,
             )
 
 

@@ -17,8 +17,8 @@ class UnboundedAutotuneKey(Rule):
 
     ## What it does
     Looks at the values that the launches pass for the parameters named in `key`. Lengths, batch sizes,
-    counts of tokens and quotients of them are reported; the plain sizes of a GEMM (`M`, `N`, `K`) or a
-    number of elements are not. Silent where `autotune-in-production` is: tests, benchmarks, scripts.
+    counts of tokens or elements and quotients of them are reported; the plain sizes of a GEMM (`M`,
+    `N`, `K`) are not. Silent where `autotune-in-production` is: tests, benchmarks, scripts.
 
     ## Why is this bad?
     A value that was not seen before tunes again: every configuration is compiled and timed while the
@@ -80,9 +80,15 @@ class UnboundedAutotuneKey(Rule):
             keys = list(unbounded_keys(tuning)) if tuning.several is not Proof.NO else []
             if keys:
                 reasons = ", ".join(dict.fromkeys(f"`{key.name}` ({key.reason})" for key in keys))
+                buckets = all(key.is_bucket for key in keys)
+                again = (
+                    "every new quotient tunes again, and there is no last one"
+                    if buckets
+                    else "every new value tunes again"
+                )
                 yield self.finding(
                     Place(module.source, tuning.node, tuning.kernel_name),
-                    f"the key of `{tuning.kernel_name}` holds {reasons}: every new value tunes again",
+                    f"the key of `{tuning.kernel_name}` holds {reasons}: {again}",
                     confidence=max((key.confidence for key in keys), key=lambda c: Confidence(c).rank),
                     related=_related(keys),
                 )

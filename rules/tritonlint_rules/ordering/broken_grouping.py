@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
+from tritonlint.model.gemms import gemms
 from tritonlint.model.order import (
     dropped_remaps,
-    gemms,
     idle_group_parameter,
     is_plain,
     is_swizzled_across,
-    mismatched_split,
+    mismatched_splits,
 )
 from tritonlint.rule import Rule
 
@@ -86,20 +86,16 @@ class BrokenGrouping(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        for call in dropped_remaps(kernel):
-            yield self.finding(
-                kernel.place(call.where.node),
-                f"the result of `{call.callee.name}` is thrown away, so program ids keep their plain order",
-                confidence=Confidence.HIGH,
-            )
+        for name, call in dropped_remaps(kernel):
+            message = f"the result of `{name}` is thrown away, so program ids keep their plain order"
+            yield self.finding(kernel.place(call), message, confidence=Confidence.HIGH)
+            return
+        for split in mismatched_splits(kernel):
+            message = f"tiles are split by `% ({split.modulus})` and `// ({split.divisor})`: some are computed twice, others never"
+            yield self.finding(kernel.place(split.where.node), message, confidence=Confidence.HIGH)
             return
         for gemm in gemms(kernel):
             place = Place(kernel.module.source, gemm.first.node, kernel.name)
-            mismatch = mismatched_split(gemm)
-            if mismatch is not None:
-                message = f"tiles are split by `% ({mismatch[0]})` and `// ({mismatch[1]})`: some are computed twice, others never"
-                yield self.finding(place, message, confidence=Confidence.HIGH)
-                return
             idle = idle_group_parameter(kernel)
             if idle is not None and is_plain(gemm):
                 message = f"`{idle}` is never read: the tiles of this GEMM are visited in plain order"

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
+from tritonlint.model.gemms import Gemm, gemms
 from tritonlint.model.order import (
-    Gemm,
     batch_runs_fastest,
-    gemms,
     has_narrow_side,
     idle_group_parameter,
     is_plain,
@@ -113,8 +112,9 @@ def _short(index: object) -> str:
 
 
 def _confidence(gemm: Gemm) -> Confidence:
+    """Low where a product has few tiles, so that order gains nothing: by batch and head, by expert, short."""
     if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
-    if gemm.batches > 1 and not shows_sizes(gemm):
-        return Confidence.LOW  # products by batch and head are many and small
+    if gemm.loop.static or ((gemm.batches > 1 or gemm.ragged) and not gemm.gathered):
+        return Confidence.LOW
     return Confidence.HIGH if shows_sizes(gemm) and not gemm.batches else Confidence.MEDIUM
