@@ -74,7 +74,7 @@ def _applicable(text: str) -> File | None:
         return None
 
 
-def _places_in(path: Path, package: str, relative: str) -> list[tuple[Place, str]]:
+def places_in(path: Path, package: str, relative: str) -> list[tuple[Place, str]]:
     """Every place in a file, with the text of its function, by which copies are told."""
     file = _applicable(path.read_bytes().decode("utf-8-sig", "replace"))
     if file is None:
@@ -104,7 +104,7 @@ def draw(packages: list[Package], corpus: Path, each: int, seed: int, jobs: int)
     ]
     by_operator: dict[str, dict[str, list[tuple[Place, str]]]] = defaultdict(lambda: defaultdict(list))
     with ProcessPoolExecutor(jobs) as pool:
-        for found in pool.map(_places_in, *zip(*files, strict=True), chunksize=32):
+        for found in pool.map(places_in, *zip(*files, strict=True), chunksize=32):
             for place, text in found:
                 by_operator[place.operator][place.package].append((place, text))
     drawn: list[Place] = []
