@@ -87,6 +87,9 @@ def _imports(module: Module, file: Path) -> bool:
 def _stands_in(dotted: str, level: int, importer: Module, file: Path) -> bool:
     if file.stem not in dotted and file.stem != "__init__":
         return False
+    parts = tuple(dotted.split("."))
+    if level == 0 and len(parts) > 1 and file.with_suffix("").parts[-len(parts) :] == parts:
+        return True  # also where a package was moved below another, so that its own name leads nowhere
     found = importer.project.find_module(dotted, level, importer)
     return found is not None and found.file == file
 
