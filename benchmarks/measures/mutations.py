@@ -29,6 +29,8 @@ MARGIN = 4
 _ANY_EXTENT = frozenset(("ascend", "npu", "cambricon", "mlu", "kunlunxin"))
 """Words in the paths of kernels for compilers that take tiles of any extent."""
 _OF_EXTENTS = frozenset(("TL201", "TL202"))
+_CACHES_TUNING = b"TRITON_CACHE_AUTOTUNING"
+"""What a package sets to keep the results of tuning on disk: one tuner more does no harm there."""
 _TESTS = ("test", "bench", "example", "conftest")
 
 
@@ -107,6 +109,8 @@ def draw(packages: list[Package], corpus: Path, each: int, seed: int, jobs: int)
         for found in pool.map(places_in, *zip(*files, strict=True), chunksize=32):
             for place, text in found:
                 by_operator[place.operator][place.package].append((place, text))
+    for name in {name for path, name, _ in files if _CACHES_TUNING in path.read_bytes()}:
+        by_operator["tune-in-production"].pop(name, None)
     drawn: list[Place] = []
     for operator in OPERATORS:
         chance = random.Random(f"{seed} {operator.name}")

@@ -514,6 +514,12 @@ def constexpr_size(file: File) -> Iterator[Change]:
 _TOKEN_COUNTS = frozenset("T n_tokens num_tokens total_tokens n_elements seqlen seq_len N_CTX L".split())
 
 
+def _tunes(tuner: ast.Call) -> bool:
+    """Whether a tuner has more to choose from than one written configuration."""
+    configs = keyword(tuner, "configs") or (tuner.args[0] if tuner.args else None)
+    return not isinstance(configs, ast.List) or len(configs.elts) != 1
+
+
 @plants("TL303")
 def key_of_tokens(file: File) -> Iterator[Change]:
     """A number of tokens or elements, known by its name or from the launch, joins the key of a tuner."""
@@ -522,7 +528,8 @@ def key_of_tokens(file: File) -> Iterator[Change]:
         for call, key in _tuners(kernel, "key"):
             words = [item.value for item in key.elts if isinstance(item, ast.Constant)]
             for name in sorted(kernel.runtime - set(words)):
-                if name in _TOKEN_COUNTS or (kernel.name, name) in sizes:
+                named = name in _TOKEN_COUNTS and name.lower() not in kernel.pointers
+                if (named and _tunes(call)) or (kernel.name, name) in sizes:
                     text = ast.unparse(ast.List([*key.elts, ast.Constant(name)], ast.Load()))
                     yield Change(kernel, [(key, text)], [call])
 

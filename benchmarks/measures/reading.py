@@ -44,6 +44,14 @@ class Function:
         return frozenset(p.arg for p in self.parameters if not is_constexpr(p))
 
     @cached_property
+    def pointers(self) -> frozenset[str]:
+        """Parameters that stand in the address of an access, in small letters."""
+        accesses = self.calls("load", "store", "atomic_add")
+        addresses = (call.args[0] for call in accesses if call.args)
+        names = (name for address in addresses for name in _summands(address))
+        return frozenset(name.lower() for name in names if name in {p.arg for p in self.parameters})
+
+    @cached_property
     def nodes(self) -> list[ast.AST]:
         """Everything in the body, in the order of the text."""
         return [node for statement in self.node.body for node in walk(statement)]
@@ -187,6 +195,15 @@ class File:
                 arguments |= {word.arg: word.value for word in node.keywords if word.arg is not None}
                 found.append(Launch(host, kernel, node, arguments))
         return found
+
+
+def _summands(address: ast.expr) -> Iterator[str]:
+    """The names that an address is a sum of, and no products."""
+    if isinstance(address, ast.BinOp) and isinstance(address.op, ast.Add):
+        yield from _summands(address.left)
+        yield from _summands(address.right)
+    elif isinstance(address, ast.Name):
+        yield address.id
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
