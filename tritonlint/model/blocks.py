@@ -81,7 +81,7 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
             continue
         if ragged is not Proof.YES and any(_is_decided_by(flag, access, axis, trace) for flag in flags):
             continue
-        kin = _is_checked_elsewhere(access, size, extent, trace)
+        kin = _is_checked_elsewhere(access, axis, size, extent, trace)
         yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, kin, trace)
 
 
@@ -108,19 +108,27 @@ def _checking_sibling(access: BlockAccess, axis: int, trace: Trace) -> BlockAcce
             continue
         same_window = other.pointer.node is access.pointer.node
         same_size = other.pointer.shape[axis : axis + 1] == access.pointer.shape[axis : axis + 1]
-        if same_window or (same_size and other.pointer.base == access.pointer.base):
+        same_base = other.pointer.base == access.pointer.base and _same_way(access, other, axis, axis)
+        if same_window or (same_size and same_base):
             return other
     return None
 
 
-def _is_checked_elsewhere(access: BlockAccess, size: Poly, extent: Poly, trace: Trace) -> bool:
+def _is_checked_elsewhere(access: BlockAccess, axis: int, size: Poly, extent: Poly, trace: Trace) -> bool:
     return any(
-        (size, extent) == (other.pointer.shape[axis], other.pointer.block_shape[axis])
+        (size, extent) == (other.pointer.shape[theirs], other.pointer.block_shape[theirs])
+        and _same_way(access, other, axis, theirs)
         for other in trace.block_accesses
         if other is not access
-        for axis in other.checked or ()
-        if axis < min(len(other.pointer.shape), len(other.pointer.block_shape))
+        for theirs in other.checked or ()
+        if theirs < min(len(other.pointer.shape), len(other.pointer.block_shape), len(other.pointer.offsets))
     )
+
+
+def _same_way(access: BlockAccess, other: BlockAccess, axis: int, theirs: int) -> bool:
+    """Whether both walk along an axis alike: attention checks its last blocks in a loop of their own."""
+    mine = access.pointer.offsets[axis]
+    return mine == other.pointer.offsets[theirs] or all(atom.kind != "trip" for atom in mine.closure)
 
 
 def _raggedness(

@@ -8,7 +8,7 @@ A *guard* is a condition, in the mask or around the access, that puts an upper l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -282,12 +282,10 @@ def _is_plain_limit(limit: Poly) -> bool:
 def _might_bound(axis: Axis, formula: Formula) -> bool:
     """Whether a condition of another form could bound the axis: silence is right then."""
     if formula.kind == "ne":
-        # A mask put together in branches is one of several; `token != pad` is about something else.
-        return any(
-            atom.kind in ("either", "carried", "left", "unknown")
-            and axis.arange in visible_aranges(Poly.of(atom))
-            for atom in formula.poly.surface
-        )
+        # A condition put together in branches is one of several; `token != pad` is about something else.
+        joined = (a for a in formula.poly.surface if a.kind in ("either", "carried", "left", "unknown"))
+        own = {axis.arange, *(a for step in axis.steps for a in step.closure if a.kind in _COUNTERS)}
+        return any(own & Poly.of(atom).closure for atom in joined)
     if formula.kind == "ge":
         if axis.arange in formula.poly.surface:
             return False  # a lower limit
@@ -312,11 +310,11 @@ def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
         counters = {atom for atom in step.closure if atom.kind in _COUNTERS}
         if not counters & poly.closure:
             continue
-        ends = (Poly({monomial: 1}) for monomial, factor in poly.terms.items() if factor > 0)
         if any(
             atom.kind == "floordiv" and atom.args[1] == axis.extent
-            for end in ends
-            for atom in end.closure - step.closure
+            for monomial, factor in poly.terms.items()
+            for atom in Poly({monomial: 1}).closure - step.closure
+            if factor > 0 or not _counts(atom)  # `- (pid * 64 // BLOCK) * BLOCK` is where the loop starts
         ):
             return True
         if any(factor < 0 for monomial, factor in poly.terms.items() if Poly({monomial: 1}) == axis.extent):
@@ -330,6 +328,10 @@ def _admits_full_tiles_only(axis: Axis, poly: Poly) -> bool:
         ):
             return axis.extent not in (_multiple(poly, step), ZERO) and not _is_about_another(axis, poly)
     return False
+
+
+def _counts(atom: Atom) -> bool:
+    return any(inner.kind in _COUNTERS for inner in Poly.of(atom).closure)
 
 
 def _is_about_another(axis: Axis, poly: Poly) -> bool:
@@ -353,21 +355,38 @@ def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting
 
 
 def _all_sightings(trace: Trace, axis: Axis) -> list[Sighting]:
+    if trace.equal_loops is None:
+        trace.equal_loops = _equal_loops(trace)
+    rename = trace.equal_loops.get
+    axis = replace(axis, steps=tuple(step.substitute(rename) for step in axis.steps))
     found: list[Sighting] = []
     for access in trace.accesses:
         if access.mask is not None and access.mask.formula is not None:
             for formula in access.mask.formula.conjuncts():
-                limit = _limit_along(axis, formula)
+                limit = _limit_along(axis, formula.map(lambda poly: poly.substitute(rename)))
                 if limit is not None:
                     found.append(Sighting(limit, access.where, access))
     for assignment in trace.assignments:
         condition = getattr(assignment.value, "formula", None)
         if isinstance(condition, Formula):
             for part in condition.conjuncts():
-                limit = _limit_along(axis, part)
+                limit = _limit_along(axis, part.map(lambda poly: poly.substitute(rename)))
                 if limit is not None:
                     found.append(Sighting(limit, assignment.where, None))
     return found
+
+
+def _equal_loops(trace: Trace) -> dict[Atom, Poly]:
+    """Loops over the same range, one behind the other, count alike: an index of one is that of the other."""
+    first: dict[tuple[Poly, ...], Atom] = {}
+    renamed: dict[Atom, Poly] = {}
+    for access in trace.accesses:
+        for loop in access.loops:
+            bounds = (loop.start, loop.stop, loop.step)
+            same = first.setdefault(tuple(poly.substitute(renamed.get) for poly in bounds), loop.trip)
+            if same is not loop.trip:
+                renamed[loop.trip] = Poly.of(same)
+    return renamed
 
 
 def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
@@ -376,16 +395,15 @@ def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
         return None
     for atom in formula.poly.surface:
         if atom.kind == "arange" and _same_range(atom, axis.arange):
-            twin = Axis(atom, axis.extent, axis.stride, axis.steps)
-            guard = guard_on(twin, formula)
-            if (
-                guard is not None
-                and guard.complete
-                and guard.limit != axis.extent
-                and _is_plain_limit(guard.limit)
-            ):
+            guard = guard_on(replace(axis, arange=atom), formula)
+            if guard is not None and guard.complete and guard.limit != axis.extent and _is_size(guard.limit):
                 return guard.limit
     return None
+
+
+def _is_size(limit: Poly) -> bool:
+    """Whether a limit is made of parameters and of lengths in memory."""
+    return all(atom.kind in ("param", "load", "pid") for atom in limit.closure)
 
 
 # --- tails ------------------------------------------------------------------------------------------

@@ -549,6 +549,8 @@ class Evaluator:
             dtype = LITERAL_FLOAT if literal else UNKNOWN_DTYPE
             if one.dtype.name == two.dtype.name:
                 dtype = one.dtype if two.dtype.literal else two.dtype
+            elif self.grounds & _AT_RUN_TIME and one.dtype.is_known != two.dtype.is_known:
+                dtype = one.dtype if one.dtype.is_known else two.dtype  # Triton asks for one type
             elif one.poly != two.poly:  # else one is the other converted, on purpose
                 dtype = _narrower(one.dtype, two.dtype)
         shape = one.shape if one.shape == two.shape else None
@@ -859,6 +861,10 @@ def called_name(node: ast.Call) -> str:
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+_AT_RUN_TIME = frozenset(("load", "pid", "trip", "data"))
+"""What a condition that is decided on the device depends on."""
 
 
 def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) -> dict[str, Value]:

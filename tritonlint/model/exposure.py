@@ -23,6 +23,7 @@ from tritonlint.model.bounds import (
     report,
     sightings,
     tail_of,
+    visible_aranges,
 )
 from tritonlint.model.checks import is_tested_elsewhere
 from tritonlint.model.facts import are_equal, half_tested, possible_values, resolved
@@ -91,6 +92,19 @@ class Exposure:
         )
 
     @property
+    def walks_matrix(self) -> bool:
+        """Whether a loop steps along an axis of a matrix, or beside a product, as along K."""
+        steps = self.axis.steps if self.axis is not None else ()
+        looped = any(atom.kind == "trip" for step in steps for atom in step.closure)
+        return looped and (len(visible_aranges(self.access.address.poly)) > 1 or bool(self.trace.dots))
+
+    @property
+    def is_pruned_away(self) -> bool:
+        """Whether a function of the package picks the block size for the sizes, in ways nobody can follow."""
+        launch = self.launch
+        return launch is not None and launch.is_pruned and self.tail.ragged is Proof.UNKNOWN
+
+    @property
     def is_block(self) -> bool:
         """Whether the tile's width is called a block size, so that it need not be the tensor's."""
         return self.axis is not None and is_block_size(self.axis.extent)
@@ -115,7 +129,7 @@ class Exposure:
 
     def _is_tested_in_kernel(self, axis: Axis) -> bool:
         """Whether an unnamed size may be one that a static assertion makes a multiple of the tile."""
-        if self.tail.size is not None or self.sibling is not None:
+        if self.sibling is not None or not (self.tail.size is None or self.walks_matrix):
             return False
         atoms = {atom for fact in self.trace.facts for atom in fact.closure if atom.kind == "mod"}
         return any(atom.args[1].exact_quotient(axis.extent) is not None for atom in atoms)
@@ -207,7 +221,7 @@ def _exposed(
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
     twins = sightings(trace, axis, access)
-    flag = _flag_of(access, base, twins)
+    flag = _flag_of(axis, access, base, trace)
     verdicts: list[tuple[Launch | None, Tail]] = []
     for each in launches:
         if flag is not None and _may_excuse(each.formula_on_host(flag), each.on_host(axis.extent)):
@@ -348,19 +362,20 @@ def _flags(access: Access) -> list[Formula]:
     return found
 
 
-def _flag_of(access: Access, base: str | None, twins: list[Sighting]) -> Formula | None:
+def _flag_of(axis: Axis, access: Access, base: str | None, trace: Trace) -> Formula | None:
     """The condition under which an access does without the mask that its twin has where it fails.
 
     `if EVEN_K: load(p) else: load(p, mask)` does the same twice. A flag that chooses what to do, such as
-    to store or to add atomically, has nothing to do with masks.
+    to store or to add atomically, has nothing to do with masks; nor has one whose branch masks the same
+    tiles elsewhere.
     """
     for flag in _flags(access):
-        conditions = [(twin.access, _parts(twin.access)) for twin in twins if twin.access is not None]
-        if any(flag in parts for _, parts in conditions):
-            continue  # the branch masks the index elsewhere
-        for other, parts in conditions:
+        there = [other for other in trace.accesses if axis.extent in _masked_axes(other)]
+        if any(flag in _parts(other) for other in there):
+            continue
+        for other in there:
             same = other.kind == access.kind and _same_base(other, base)
-            if same and flag.negated() in parts and _mask_of(access) <= _mask_of(other):
+            if same and flag.negated() in _parts(other) and _masked_axes(access) <= _masked_axes(other):
                 return flag
     return None
 
@@ -371,9 +386,11 @@ def _parts(access: Access) -> frozenset[Formula]:
     return frozenset((*access.conditions, *parts))
 
 
-def _mask_of(access: Access) -> frozenset[Formula]:
+def _masked_axes(access: Access) -> frozenset[Poly]:
+    """The extents of the tiles that a mask speaks of."""
     formula = access.mask.formula if access.mask is not None else None
-    return frozenset(formula.conjuncts()) if formula is not None else frozenset()
+    atoms = formula.closure if formula is not None else ()
+    return frozenset(atom.args[1] for atom in atoms if atom.kind == "arange")
 
 
 def _may_excuse(formula: Formula, extent: Poly) -> bool:
@@ -413,7 +430,9 @@ def _may_be_padded(axis: Axis, base: str | None, launch: Launch | None) -> bool:
 
 
 def _has_idle_size(trace: Trace) -> bool:
-    """Whether a runtime parameter of the kernel is never read: the size that a mask would have used."""
+    """Whether no access has a mask and a runtime parameter is never read: the size it would have used."""
+    if any(access.mask is not None for access in trace.accesses):
+        return False
     read = {node.id for node in ast.walk(trace.root.node) if isinstance(node, ast.Name)}
     return any(p.name not in read and not p.is_constexpr for p in trace.root.parameters)
 
@@ -455,7 +474,7 @@ def _shared_limit(
         on_host = launch.on_host if launch is not None else lambda poly: poly
         own, limit = _counted_size(axis, access, launch), on_host(guard.limit)
         others = [_counted_size(other, access, launch) for other in axes if other.key != axis.key]
-        if own is None or own == limit:
+        if own is None or own == limit or any(atom.kind not in _PLAIN for atom in own.closure):
             continue
         twin = next((s for s in twins if on_host(s.limit) == own), None)
         if twin is not None:
@@ -464,6 +483,9 @@ def _shared_limit(
             in_kernel = _counted_size(axis, access, None)
             return Sighting(in_kernel if in_kernel is not None else own, access.where, None), launch
     return None
+
+
+_PLAIN = frozenset(("dim", "numel", "hostparam", "param", "config", "floordiv", "mod"))
 
 
 def _counted_size(axis: Axis, access: Access, launch: Launch | None) -> Poly | None:

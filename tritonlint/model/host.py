@@ -472,6 +472,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         complete = True
         for arg in node.args:
             value = self.evaluate(arg)
+            if not complete:
+                continue  # behind `*strides` of unknown length nobody knows which parameter this is
             if not isinstance(arg, ast.Starred):
                 args.append(value)
             elif isinstance(value, Sequence) and value.exact:

@@ -252,5 +252,7 @@ class Trace:
         self.returned: list[Value] = []
         self.sightings: dict[Axis, list[Sighting]] = {}
         """Limits by axis, as `bounds.sightings` found them."""
+        self.equal_loops: dict[Atom, Poly] | None = None
+        """The iteration count of each loop as that of the first over the same range, once it is known."""
         self.complete = True
         """False where the evaluation ran out of its budget and left something out."""

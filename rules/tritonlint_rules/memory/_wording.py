@@ -24,6 +24,10 @@ def confidence_of(exposure: Exposure) -> Confidence:
     """
     if exposure.kind != "extent" and (exposure.is_tested_somehow or exposure.stays_in_its_group):
         return Confidence.LOW
+    if exposure.is_pruned_away:
+        return Confidence.LOW
+    if exposure.kind == "open" and exposure.sibling is None and not _is_plain(exposure):
+        return Confidence.LOW
     if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES:
         return Confidence.HIGH
     if exposure.kind == "extent":
@@ -40,11 +44,34 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.MEDIUM if exposure.tail.stepped else Confidence.LOW
     if _walks_a_table(exposure.tail.size):
         return Confidence.LOW
-    if exposure.tail.stepped or exposure.hinted:
+    if (exposure.tail.stepped and _is_clear(exposure.tail.size)) or exposure.hinted:
         return Confidence.MEDIUM
     if exposure.launch is None and _is_row_stride(exposure):
         return Confidence.MEDIUM
     return Confidence.LOW
+
+
+def _is_plain(exposure: Exposure) -> bool:
+    """Whether the tiles are counted along a size that is the tensor's own, and not by a product along K.
+
+    Where nothing else in the kernel masks the index, a loop over K in whole blocks, or a size put together
+    by the host, is more often a convention between packing and kernel than a mistake.
+    """
+    size = exposure.tail.size
+    if exposure.axis is None or size is None:
+        return True
+    if exposure.walks_matrix and exposure.flag is None:
+        return False
+    return all(atom.kind in _OWN_SIZES for atom in size.closure)
+
+
+_OWN_SIZES = frozenset(("dim", "numel", "len", "hostparam", "product of", "cdiv", "floordiv", "param"))
+
+
+def _is_clear(size: Poly | None) -> bool:
+    """Whether it can be told what a loop runs over: `n`, a length in memory, and not a `min` of several."""
+    unclear = ("either", "unknown", "carried", "left", "min", "where", "pow")
+    return size is not None and all(atom.kind not in unclear for atom in size.closure)
 
 
 def _walks_a_table(size: Poly | None) -> bool:
