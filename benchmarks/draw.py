@@ -24,12 +24,12 @@ def main(corpus: Path, size: int, seed: int, besides: tuple[str, ...]) -> None:
     """Draw SIZE findings from the packages in CORPUS."""
     known = {row.key for name in besides for row in judged.read_judged(name)}
     every = findings.everything(packages.present(corpus), corpus)
-    found = [one for _, items in every for one in items if (one.path, one.line, one.code) not in known]
+    found = [one for _, items in every for one in items]
     table = csv.writer(
         sys.stdout, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n"
     )
     table.writerow(["package", "path", "line", "code", "confidence", "verdict", "reason"])
-    for one in judged.draw(found, size, seed):
+    for one in judged.draw(found, size, seed, known):
         path = one.path.removeprefix(one.package.name + "/")
         message = " ".join(one.message.split())
         table.writerow([one.package.name, path, one.line, one.code, one.confidence, "", message])

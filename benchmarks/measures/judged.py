@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from measures.findings import Reported
@@ -46,22 +46,33 @@ def read_judged(name: str) -> list[Judged]:
     return [Judged(**row) for row in rows]  # type: ignore[arg-type]
 
 
-def draw(found: Iterable[Reported], size: int, seed: int, least: str = "medium") -> list[Reported]:
-    """`size` findings at random, spread over rules first and over packages within each rule.
+def draw(
+    found: Iterable[Reported], size: int, seed: int, known: Collection[tuple[str, int, str]] = ()
+) -> list[Reported]:
+    """`size` findings at medium confidence and above, spread over rules first and over packages within each.
 
     Every rule gets the same share, or all it has where that is less; what is left over goes to the
-    others. Within a rule, packages take turns in random order. A file's copies in other packages, which
-    have the same message and the same place in their kernel, count once.
+    others. Within a rule, packages take turns in random order. A kernel gives one finding of a rule, and so
+    do its copies in other packages. Findings whose key is in `known` have been judged before and are left
+    out, but for rules with so few that all are judged.
     """
     chance = random.Random(seed)
     by_rule: dict[str, dict[str, list[Reported]]] = defaultdict(lambda: defaultdict(list))
-    seen: set[tuple[str, str, str]] = set()
     for item in sorted(found, key=lambda one: (one.code, one.path, one.line, one.fingerprint)):
-        copy = (item.code, item.kernel, item.message)
-        if item.at_least(least) and not item.code.startswith("TL9") and copy not in seen:
-            seen.add(copy)
+        if item.at_least("medium") and not item.code.startswith("TL9"):
             by_rule[item.code][item.package.name].append(item)
-    queues = {code: list(_take_turns(packages, chance)) for code, packages in sorted(by_rule.items())}
+    queues: dict[str, list[Reported]] = {}
+    for code, packages in sorted(by_rule.items()):
+        if sum(map(len, packages.values())) < FEW:
+            queues[code] = [one for items in packages.values() for one in items]
+            continue
+        seen: set[tuple[str, str]] = set()
+        queues[code] = []
+        for one in _take_turns(packages, chance):
+            kernel = (one.kernel or one.path, one.message if not one.kernel else "")
+            if kernel not in seen and (one.path, one.line, one.code) not in known:
+                seen.add(kernel)
+                queues[code].append(one)
     drawn: list[Reported] = []
     while len(drawn) < size and any(queues.values()):
         for queue in queues.values():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tritonlint.model.checked_sizes import is_tested_by_name
+from tritonlint.model.checks import is_tested_elsewhere
 from tritonlint.model.facts import may_say_power_of_2
 from tritonlint.model.kernel import Kernel, Place, as_callers_make_it, launches_of
 from tritonlint.model.logic import Formula
@@ -24,7 +25,7 @@ from tritonlint.model.powers import (
 )
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import TileShape, Trace
-from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tuning import tuned_parameters
 from tritonlint.model.values import Number
 
@@ -202,7 +203,10 @@ def _custom(
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
         return Custom.OFTEN_POWER
-    return Custom.TESTED if is_tested_by_name(found.launch, found.passed.node) else Custom.ANY
+    tested = is_tested_by_name(found.launch, found.passed.node) or is_tested_elsewhere(
+        size, ONE, found.launch
+    )
+    return Custom.TESTED if tested else Custom.ANY
 
 
 def _is_length_of_a_row(found: OpenExtent, trace: Trace) -> bool:

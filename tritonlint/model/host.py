@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Items
 from dataclasses import replace
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, Module, Parameter
 
 MAX_ITEMS = 2048
+_ROUNDS_UP = re.compile(r"^_*next_?pow(er)?(_?of)?_?(2|two)$")
 MAX_CALLS = 5
 """Host functions inlined inside one another."""
 MAX_LEARNED = 24
@@ -546,6 +548,8 @@ class HostEvaluator(TensorMethods, Evaluator):
     ) -> Value:
         """A call of a host function of the project: evaluated with these arguments, launches apart."""
         info = callee.info
+        if _ROUNDS_UP.match(info.name) and len(args) == 1 and not keywords:
+            return self._next_power(node, args, keywords)  # however it goes about it
         if (
             not complete
             or self.calls_around >= MAX_CALLS

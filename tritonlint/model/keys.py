@@ -33,7 +33,12 @@ class UnboundedKey:
 
 
 def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
-    """The names in a tuner's key whose values do not repeat from call to call."""
+    """The names in a tuner's key whose values do not repeat from call to call.
+
+    A tuner of the project's own that is given a `strategy` rounds the values it keeps.
+    """
+    if tuning.tuned.options.get("strategy") is not None:
+        return
     for name in names_in(tuning.tuned.key) or ():
         for launch in tuning.launches:
             argument = launch.arguments.get(name)

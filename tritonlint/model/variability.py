@@ -30,9 +30,13 @@ _SEQUENCE = re.compile(r"(?<![\w.])[NM]?[TL](?!\w)")
 """The letters that papers give a sequence's length, and the number of chunks it is cut into."""
 _FIXED = re.compile(
     r"block|heads?($|_)|experts?|return|max_model|max_position|top_?k|^(has|use|is)_|_size_(m|n|k)$|per_|"
-    r"draft|speculative",
+    r"draft|speculative|max_(num|elem)|capacity|static",
     re.IGNORECASE,
 )
+_CHANNELS = re.compile(
+    r"^(self\.)?(n_?)?(dim|d_?model|hidden(_size|_dim)?|channels?|embed_dim|features|width)$"
+)
+"""What a host calls the axis that the model fixes, wherever it stands."""
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _WEIGHT = re.compile(
     r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
@@ -210,6 +214,8 @@ def _of_extreme(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         return None  # a bucket for all that is larger
     parts = [_of_poly(poly, node, launch) for poly in sorted(atom.args[0], key=repr) if poly.constant is None]
     found = [part for part in parts if part is not None]
+    if atom.kind == "min" and len(found) < len(parts):
+        return None  # what it is cut to does not vary, and most calls reach it
     best = max(found, key=lambda part: part.confidence.rank, default=None)
     if best is not None and atom.kind == "either":
         return replace(best, confidence=Confidence.MEDIUM) if len(found) == len(parts) else None
@@ -283,7 +289,7 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if _is_divided_into_groups(atom, launch) or _OWNED.match(key):
         return None
     name = _called(key, launch)
-    if axis != 0 and _POOL.search(name):
+    if (axis != 0 and _POOL.search(name)) or _CHANNELS.search(_words(node)):
         return None
     if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
         return None
