@@ -292,12 +292,17 @@ def _might_bound(axis: Axis, formula: Formula) -> bool:
         if axis.arange in visible_aranges(formula.poly) or axis.arange in formula.poly.closure:
             return True
         return _admits_full_tiles_only(axis, formula.poly)
-    if formula.kind == "eq":
-        return any(step.closure & formula.closure for step in axis.steps)
     atoms = formula.closure
+    if formula.kind == "eq":
+        return any(_place_values(step) & atoms for step in axis.steps)
     if axis.arange in atoms or any(_same_range(axis.arange, atom) for atom in atoms if atom.kind == "arange"):
         return True
-    return any(step.closure & {a for a in atoms if a.kind in _COUNTERS} for step in axis.steps)
+    return any(_place_values(step) & atoms for step in axis.steps)
+
+
+def _place_values(step: Poly) -> frozenset[Atom]:
+    """What a step counts by: `pid % n` as a whole, since `pid // n` says nothing about it."""
+    return frozenset(atom for atom in step.surface if any(a.kind in _COUNTERS for a in Poly.of(atom).closure))
 
 
 def _same_range(one: Atom, two: Atom) -> bool:

@@ -134,7 +134,7 @@ def says_power_of_2(value: Poly, facts: Iterable[Formula]) -> bool:
         for part in fact.conjuncts():
             if part.kind != "eq":
                 continue
-            for atom in part.poly.closure:
+            for atom in part.poly.surface:
                 if atom.kind == "bitand" and value in atom.args:
                     return True
                 if atom.kind in ("pow2ceil", "bit_count") and atom.args[0] == value:
