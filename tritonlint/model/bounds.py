@@ -461,7 +461,7 @@ def _step_tail(
         places = [launch.on_host(poly) for poly in places]
         places += _grid_polys(step, launch)
     sizes: list[Poly] = []
-    exact = False
+    whole: list[Poly] = []
     for poly in places:
         for atom in poly.closure:
             if atom.kind not in ("cdiv", "floordiv") or not _same_extent(atom.args[1], extent, kernel_extent):
@@ -469,9 +469,10 @@ def _step_tail(
             if atom.kind == "floordiv" and _adds_a_tile(poly, atom):
                 return Tail(Proof.YES, atom.args[0], stepped=True)
             if atom.kind == "floordiv" or _leaves_last_tile_out(poly, atom):
-                exact = True
+                whole.append(atom.args[0])
             else:
                 sizes.append(atom.args[0])
+    sizes = [size for size in sizes if size not in whole]
     for size in [size for size in sizes if size not in others] or sizes:
         if any(atom.kind == "load" for atom in size.closure):
             return Tail(Proof.UNKNOWN, size)  # a length in memory is not the tensor's size
@@ -479,7 +480,7 @@ def _step_tail(
             if is_configured(size):
                 return Tail(Proof.UNKNOWN, size)
             return Tail(Proof.YES, size, stepped=True)
-    if sizes or exact:
+    if sizes or whole:
         return Tail(Proof.NO, sizes[0] if sizes else None, stepped=True)
     counts = _grid_polys(step, launch) if launch is not None else []
     if counts and all(_is_row_count(poly) for poly in counts):
@@ -498,11 +499,12 @@ def _sizes_of_other_axes(places: list[Poly], extent: Poly, launch: Launch) -> se
 
 
 def _leaves_last_tile_out(poly: Poly, tiles: Atom) -> bool:
-    """Whether a loop runs over all tiles but the last: `range(cdiv(n, BLOCK) - 1)`."""
+    """Whether a loop runs over all tiles but the last: `range(min(cdiv(n, BLOCK) - 1, end))`."""
     constant = poly.terms.get((), 0)
-    return (
-        tiles in poly.surface and poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0
-    )
+    if poly.terms.get((tiles,)) == 1 and isinstance(constant, int) and constant < 0:
+        return True
+    least = (part for atom in poly.surface if atom.kind == "min" for part in atom.args[0])
+    return any(_leaves_last_tile_out(part, tiles) for part in least)
 
 
 def _adds_a_tile(poly: Poly, tiles: Atom) -> bool:
