@@ -452,6 +452,8 @@ def _step_tail(
     for loop in loops:
         if loop.trip not in step.closure:
             continue
+        if launch is not None and launch.on_host(loop.stop - loop.start - loop.step) == ZERO:
+            return Tail(Proof.NO)  # it runs once
         if loop.step.exact_quotient(kernel_extent) is not None and kernel_extent != ONE:
             return _loop_tail(loop, extent, launch, facts)
         places += [loop.stop, loop.start]

@@ -94,9 +94,14 @@ class Exposure:
     @property
     def walks_matrix(self) -> bool:
         """Whether a loop steps along an axis of a matrix, or beside a product, as along K."""
+        matrix = len(visible_aranges(self.access.address.poly)) > 1
+        return self.is_looped and (matrix or bool(self.trace.dots))
+
+    @property
+    def is_looped(self) -> bool:
+        """Whether a loop steps along the axis."""
         steps = self.axis.steps if self.axis is not None else ()
-        looped = any(atom.kind == "trip" for step in steps for atom in step.closure)
-        return looped and (len(visible_aranges(self.access.address.poly)) > 1 or bool(self.trace.dots))
+        return any(atom.kind == "trip" for step in steps for atom in step.closure)
 
     @property
     def is_pruned_away(self) -> bool:

@@ -203,9 +203,8 @@ def _custom(
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
         return Custom.OFTEN_POWER
-    tested = is_tested_by_name(found.launch, found.passed.node) or is_tested_elsewhere(
-        size, ONE, found.launch
-    )
+    launch = found.launch
+    tested = is_tested_by_name(launch, found.passed.node) or is_tested_elsewhere(size, ONE, launch)
     return Custom.TESTED if tested else Custom.ANY
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.finding import Confidence
 from tritonlint.model.tuning import names_in
 from tritonlint.model.values import Tensor
-from tritonlint.model.variability import Variation, is_named, rank_of, variation_of
+from tritonlint.model.variability import Variation, is_model_letter, is_named, rank_of, variation_of
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -49,6 +49,8 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
                 break
             variation = variation_of(argument, launch)
             confidence = _confidence(variation, launch, argument.node) if variation is not None else None
+            if variation is not None and is_model_letter(name, variation):
+                continue
             if variation is not None and confidence is not None:
                 yield UnboundedKey(
                     name, variation.reason, variation.is_quotient, confidence, launch, argument.node

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import StaticUse, Trace
 from tritonlint.model.values import Number
-from tritonlint.model.variability import Variation, variation_of
+from tritonlint.model.variability import Variation, is_model_letter, variation_of
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -49,9 +49,9 @@ def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:
             if argument is None or argument.by_default:
                 continue
             variation = variation_of(argument, launch)
-            if variation is not None and (
-                best is None or variation.confidence.rank > best.variation.confidence.rank
-            ):
+            if variation is None or is_model_letter(parameter.name, variation):
+                continue
+            if best is None or variation.confidence.rank > best.variation.confidence.rank:
                 in_kernel = isinstance(argument.node, ast.Lambda) or not _stands_in(argument.node, launch)
                 module = kernel.module if in_kernel else launch.module
                 best = VaryingConstexpr(parameter, variation, launch, argument.node, module)

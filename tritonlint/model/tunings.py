@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 from tritonlint.model.context import is_script
 from tritonlint.model.evaluator import written
 from tritonlint.model.kernel import launches_of
+from tritonlint.model.project import package_top
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
-from tritonlint.model.values import Choice, KernelValue, Number, Tuned
+from tritonlint.model.values import Choice, KernelValue, Mapping, Number, Tuned
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -72,11 +74,52 @@ class Tuning:
 
     @property
     def switched(self) -> bool:
-        """Whether every launch stands under a caller's own choice to tune."""
+        """Whether every launch stands under a caller's own choice to tune, or takes its kernel from one."""
+        if self.module is not None and _is_chosen_by_switch(self._names, self.module):
+            return True
         return bool(self.launches) and all(
             any(_asks_for_tuning(part) for fact in launch.facts for part in fact.conjuncts())
             for launch in self.launches
         )
+
+    @property
+    def unused(self) -> bool:
+        """Whether nothing in the package so much as names the tuned kernel."""
+        if self.kernel is None or self.module is None or launches_of(self.kernel.info):
+            return False
+        if self.module.file is None or package_top(self.module.file) is None:
+            return False  # a file by itself: who knows what uses it
+        named = {
+            name
+            for name in self._names
+            if len(re.findall(rf"\b{re.escape(name)}\b", self.module.source.text)) > 1
+            or any(p != self.module.file for p in self.module.project.files_mentioning(name, anywhere=True))
+        }
+        return not named
+
+    @property
+    def pruned(self) -> bool:
+        """Whether some configurations may be dropped before any is timed."""
+        return option(self.tuned, "prune_configs_by") is not None
+
+    @property
+    def most(self) -> int | None:
+        """The number of configurations that a performance model leaves to be timed, where it says."""
+        pruned = option(self.tuned, "prune_configs_by")
+        value = dict(pruned.items).get("top_k") if isinstance(pruned, Mapping) else None
+        return value.poly.integer if isinstance(value, Number) else None
+
+    @property
+    def _names(self) -> frozenset[str]:
+        """What the tuned kernel is called: its own name, or the one that the tuner's result is given."""
+        given = {
+            target.id
+            for statement in (ast.walk(self.module.source.tree) if self.module is not None else ())
+            if isinstance(statement, ast.Assign) and _holds(statement.value, self.node)
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+        }
+        return frozenset(given or ({self.kernel.info.name} if self.kernel is not None else ()))
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -139,6 +182,26 @@ def _asks_for_tuning(condition: Formula) -> bool:
     return any(
         isinstance(arg, str) and "tun" in arg.lower() for atom in condition.closure for arg in atom.args
     )
+
+
+def _is_chosen_by_switch(names: frozenset[str], module: Module) -> bool:
+    """Whether the file picks one of these kernels by something called `autotune`: `a if autotune else b`."""
+    return any(
+        isinstance(node, ast.IfExp) and _says_tune(node.test) and any(n in names for n in _names_of(node))
+        for node in ast.walk(module.source.tree)
+    )
+
+
+def _says_tune(test: ast.expr) -> bool:
+    return any("tun" in name.lower() for name in _names_of(test))
+
+
+def _names_of(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
 
 
 _KEEPS_RESULTS = "TRITON_CACHE_AUTOTUNING"

@@ -33,6 +33,12 @@ _FIXED = re.compile(
     r"draft|speculative|max_(num|elem)|capacity|static",
     re.IGNORECASE,
 )
+_COUNT_OF_CALL = re.compile(
+    r"^((n|num|total|nr)_?(tokens|rows|elements|elems|seqs|reqs|requests)|n?_?numel|seq_?lens?(_[qkv])?"
+    r"|batch(_size)?|bsz?|n_?ctx(_[qkv])?|max_seq_?len)$",
+    re.IGNORECASE,
+)
+_MODEL_LETTER = re.compile(r"^(H[QKV]?|K|V|D[KV]?|C|G|NH|in_h|in_w|dim)$", re.IGNORECASE)
 _CHANNELS = re.compile(
     r"^(self\.)?(n_?)?(dim|d_?model|hidden(_size|_dim)?|channels?|embed_dim|features|width)$"
 )
@@ -232,13 +238,26 @@ def _of_quotient(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if inner is None or (divisor is not None and divisor >= COARSE):
         return None
     reason = inner.reason if inner.is_quotient else f"a quotient of {inner.reason}"
-    return Variation(reason, inner.causes, inner.confidence, inner.kind, is_quotient=True)
+    sure = Confidence.LOW if _keeps_no_rows(atom, launch) else inner.confidence
+    return Variation(reason, inner.causes, sure, inner.kind, is_quotient=True)
+
+
+def _keeps_no_rows(quotient: Atom, launch: Launch) -> bool:
+    """Whether the elements of a tensor are divided by one of its axes that is not the last.
+
+    What is left may be widths and heads, with the tokens divided out.
+    """
+    whole, by = quotient.args[0].atom, quotient.args[1].atom
+    if whole is None or by is None or (whole.kind, by.kind) != ("numel", "dim"):
+        return False
+    axis, rank = by.args[1], rank_of(str(by.args[0]), launch)
+    return axis != -1 and not (rank is not None and axis == rank - 1)
 
 
 def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     key = str(atom.args[0])
     name = _called(key, launch)
-    if re.search(r"\[\d+\]$", name) or _is_weight(key, launch) or _is_width(atom, launch):
+    if re.search(r"\[\d+\]$|\)$", name) or _is_weight(key, launch) or _is_width(atom, launch):
         return None
     is_vector = rank_of(key, launch) in (None, 1)
     if (is_vector and _GROUPS.search(name)) or _OWNED.match(key):
@@ -311,6 +330,12 @@ def is_named(node: ast.AST) -> bool:
     if _SEQUENCE.search(words):
         return True
     return any(_VARYING.search(word) and not _FIXED.search(word) for word in re.findall(r"\w+", words))
+
+
+def is_model_letter(name: str, variation: Variation) -> bool:
+    """Whether a parameter has a letter that papers give to heads, widths and chunks, and an inner axis."""
+    inner = all(atom.kind == "dim" and atom.args[1] != 0 for atom in variation.causes)
+    return bool(_MODEL_LETTER.match(name)) and (inner or name == "C")
 
 
 def _counts_programs(atom: Atom, launch: Launch) -> bool:
@@ -399,7 +424,9 @@ def _of_name(atom: Atom, node: ast.AST) -> Variation | None:
     if _RATE.search(words):
         return _varies(atom, "a learning rate", Confidence.MEDIUM, "rate")
     if atom.kind == "hostparam" and key.isidentifier() and _VARYING.search(key) and not _FIXED.search(key):
-        return _varies(atom, f"`{key}`, whose name says that it changes", Confidence.MEDIUM)
+        # A greatest length or a stride by tokens may be the model's; a number of tokens is the call's.
+        sure = Confidence.MEDIUM if _COUNT_OF_CALL.match(key) else Confidence.LOW
+        return _varies(atom, f"`{key}`, whose name says that it changes", sure)
     return None
 
 

@@ -74,7 +74,7 @@ class AutotuneInProduction(Rule):
             if not tuning.rebuilt and (tuning.gated or tuning.several is Proof.UNKNOWN):
                 continue
             confidence = Confidence.HIGH if tuning.rebuilt and not tuning.gated else Confidence.MEDIUM
-            if tuning.switched and not tuning.rebuilt:
+            if (tuning.switched and not tuning.rebuilt) or tuning.unused:
                 confidence = Confidence.LOW
             yield self.finding(
                 Place(module.source, tuning.node, tuning.kernel_name),
@@ -87,5 +87,8 @@ def _message(tuning: Tuning) -> str:
     name = f"`{tuning.kernel_name}`" if tuning.kernel_name else "the kernel"
     if tuning.rebuilt and tuning.function is not None:
         return f"`{tuning.function.name}` builds a new tuner for {name} on every call, so every call tunes"
-    count = f"{'' if tuning.exact else 'at least '}{tuning.count} configurations"
-    return f"{name} tunes over {count} at run time, once per new key"
+    if tuning.pruned:
+        count = f"up to {tuning.most} of {tuning.count}" if tuning.most else f"up to {tuning.count}"
+    else:
+        count = f"{'' if tuning.exact else 'at least '}{tuning.count}"
+    return f"{name} tunes over {count} configurations at run time, once per new key"

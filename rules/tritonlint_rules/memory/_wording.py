@@ -62,6 +62,8 @@ def _is_plain(exposure: Exposure) -> bool:
         return True
     if exposure.walks_matrix and exposure.flag is None:
         return False
+    if exposure.is_looped and all(atom.kind == "hostparam" for atom in size.closure):
+        return False
     return all(atom.kind in _OWN_SIZES for atom in size.closure)
 
 
