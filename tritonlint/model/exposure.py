@@ -9,7 +9,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tritonlint.model.bounds import (
@@ -227,11 +227,13 @@ def _exposed(
     kind = "index" if partial is not None else "open"
     twins = sightings(trace, axis, access)
     flag = _flag_of(axis, access, base, trace)
+    # Where only some of the steps are missing in the mask, it is they that must move.
+    moved = axis if partial is None else replace(axis, steps=partial.missing)
     verdicts: list[tuple[Launch | None, Tail]] = []
     for each in launches:
         if flag is not None and _may_excuse(each.formula_on_host(flag), each.on_host(axis.extent)):
             continue
-        verdicts.append((each, _tail_at(axis, access, base, trace, each, twins)))
+        verdicts.append((each, _tail_at(moved, access, base, trace, each, twins)))
     if not launches and flag is None:
         facts = (*trace.facts, *conditions_of(access))
         verdicts.append(

@@ -310,11 +310,15 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     name = _called(key, launch)
     if (axis != 0 and _POOL.search(name)) or _CHANNELS.search(_words(node)):
         return None
+    if axis != 0 and any(_CHANNELS.search(other) for other in _parameters_of(atom, launch)):
+        return None
     if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
         return None
     counted = _counts_programs(atom, launch)
     if axis == 0:
         reason = f"the leading axis of `{name}`"
+        if _POOL.search(name) and not counted:
+            return _varies(atom, reason, Confidence.LOW)  # its pages, or the requests it holds
         if counted or is_named(node):
             return _varies(atom, reason, Confidence.HIGH)
         return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
@@ -322,6 +326,11 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if is_named(node) or (tiled and not _FIXED.search(_words(node))):
         return _varies(atom, f"axis {axis} of `{name}`", Confidence.MEDIUM)
     return None
+
+
+def _parameters_of(size: Atom, launch: Launch) -> Iterator[str]:
+    """The kernel's own names for a size of the host."""
+    yield from (str(p.args[0]) for p, value in launch.values.items() if value == Poly.of(size))
 
 
 def is_named(node: ast.AST) -> bool:
