@@ -25,11 +25,14 @@ MAX_STEPS = 3
 _METHODS = frozenset(("forward", "backward", "__call__", "__init__", "setup_context"))
 
 
-def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch) -> bool:
-    """Whether a function that leads to a launch tests a size of this name in a way that may fit the block."""
+def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch, *, rounded: bool = False) -> bool:
+    """Whether a function that leads to a launch tests a size of this name in a way that may fit the block.
+
+    For a width that was `rounded` up to a power of two, a remainder says nothing.
+    """
     names, number = _names_of(size, launch), block.integer
     return any(
-        name in names and (divisor is None or not number or divisor % number == 0)
+        name in names and (divisor is None or (not rounded and (not number or divisor % number == 0)))
         for function in _around(launch)
         for name, divisor in tests_in(function)
     )
@@ -129,7 +132,7 @@ def _called_by(function: FunctionInfo, launching: Module) -> Iterator[FunctionIn
 
 
 def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
-    """What a function tests: `n` in `n % 64 == 0`, `n in (64, 128)`, `n & (n - 1)`; with the divisor."""
+    """What a function tests, with the divisor: `n % 64`, and 0 for an unknown one; None for other tests."""
     cache = function.module.project.__dict__.setdefault("_tests", {})
     found: frozenset[tuple[str, int | None]] | None = cache.get(function)
     if found is None:
@@ -148,9 +151,10 @@ def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
 def _tested_in(test: ast.expr) -> Iterator[tuple[str, int | None]]:
     for node in ast.walk(test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd):
-            value = node.right.value if isinstance(node.right, ast.Constant) else None
-            divisor = value if isinstance(value, int) and isinstance(node.op, ast.Mod) else None
-            yield from ((word, divisor) for word in _words(node.left))
+            value = node.right.value if isinstance(node.right, ast.Constant) else 0
+            divisor = value if isinstance(value, int) else 0
+            known = divisor if isinstance(node.op, ast.Mod) else None
+            yield from ((word, known) for word in _words(node.left))
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             yield from ((word, None) for word in _words(node.left))
 

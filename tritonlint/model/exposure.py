@@ -86,7 +86,8 @@ class Exposure:
         block = launch.on_host(axis.extent)
         facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in self.access.conditions))
         return any(
-            half_tested(size, block, facts) or is_tested_elsewhere(size, block, launch)
+            half_tested(size, block, facts, rounded=not axis.steps)
+            or is_tested_elsewhere(size, block, launch, rounded=not axis.steps)
             for size in sizes
             if size.constant is None
         )

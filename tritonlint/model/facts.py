@@ -87,17 +87,19 @@ def _was_chosen_to_divide(divisor: Poly) -> bool:
     return any(atom.kind == "either" and len(atom.args) > 2 and "mod" in atom.args[2] for atom in monomial)
 
 
-def half_tested(value: Poly, block: Poly, facts: Iterable[Formula]) -> bool:
+def half_tested(value: Poly, block: Poly, facts: Iterable[Formula], *, rounded: bool = False) -> bool:
     """Whether the facts test a size against something that may or may not settle it for a block.
 
     A remainder by an unknown divisor, or a power of two without a least value: only sizes below the block
-    would hang over, and nobody runs those.
+    would hang over, and nobody runs those. For a width `rounded` up to a power of two no remainder counts.
     """
     known = resolved(facts)
     if value.atom is not None and value.atom.kind == "either":
-        return any(half_tested(option, block, known) for option in value.atom.args[0])
+        return any(half_tested(option, block, known, rounded=rounded) for option in value.atom.args[0])
     if says_power_of_2(value, known) and at_least(value, known) <= 1:
         return True
+    if rounded:
+        return False
     tested = {
         atom for part in known if part.kind in ("eq", "or") for atom in part.closure if atom.kind == "mod"
     }
