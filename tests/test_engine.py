@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tritonlint.config import Options, Settings, SettingsFinder
-from tritonlint.engine import check_paths, check_source
+from tritonlint.engine import Context, check_paths, check_source
 from tritonlint.finding import Confidence, Position, Severity
 from tritonlint.selection import ALL, Selection
 
@@ -321,3 +321,28 @@ def test_one_file_and_its_folder_give_the_same_findings(project):
     (project / "pkg").mkdir()
     (project / "pkg" / "k.py").write_text(KERNEL)
     assert check_paths([Path("pkg/k.py")]).findings == check_paths([Path()]).findings
+
+
+def test_another_text_of_a_file_is_judged_by_itself(tmp_path):
+    masked = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+"""
+    (tmp_path / "kernels.py").write_text(masked)
+    (tmp_path / "launch.py").write_text(
+        "import triton\nfrom kernels import double\n\n\ndef run(x):\n    n = x.numel()\n"
+        "    double[(triton.cdiv(n, 256),)](x, n, BLOCK=256)\n"
+    )
+    file, context = tmp_path / "kernels.py", Context()
+    assert check_source(masked, "kernels.py", file=file, root=tmp_path, context=context) == []
+    bare = masked.replace("tl.load(x_ptr + at, mask=at < n)", "tl.load(x_ptr + at)")
+    again = context.renewed()
+    found = check_source(bare, "kernels.py", file=file, root=tmp_path, context=again)
+    assert [finding.code for finding in found] == ["TL101"]
+    assert [related.path.endswith("launch.py") for related in found[0].related].count(True) == 1
+    assert check_source(masked, "kernels.py", file=file, root=tmp_path, context=context) == []
