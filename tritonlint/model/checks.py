@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonlint.model.kernel import called_names, host_callers
+from tritonlint.model.kernel import EVERYONES, called_names, host_callers
 from tritonlint.model.values import ClassValue
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 3
 """How far callers are followed."""
-_METHODS = frozenset(("forward", "backward", "__call__", "__init__", "setup_context"))
 
 
 def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch, *, rounded: bool = False) -> bool:
@@ -96,7 +95,7 @@ def _around(launch: Launch) -> tuple[FunctionInfo, ...]:
 
 def _callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Functions that call this one; of a method that everything has, those that name its class."""
-    if function.class_node is None or function.name not in _METHODS:
+    if function.class_node is None or function.name not in EVERYONES:
         return host_callers(function)
     name, module = function.class_node.name, function.module
     modules = [module, *module.project.modules_mentioning(name, module, anywhere=True)]
@@ -128,7 +127,9 @@ def _called_by(function: FunctionInfo, launching: Module) -> Iterator[FunctionIn
         if other.class_node is function.class_node is not None and other.name == "__init__":
             names |= called_names(other, function.module.project)
     for module in dict.fromkeys((function.module, launching)):
-        yield from (other for other in module.functions if other.name in names and other.name not in _METHODS)
+        yield from (
+            other for other in module.functions if other.name in names and other.name not in EVERYONES
+        )
 
 
 def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:

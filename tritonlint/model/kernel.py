@@ -171,8 +171,14 @@ def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
     )
 
 
+EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_context", "apply"))
+"""Methods that many classes have."""
+
+
 def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Host functions that call a function by a name that resolves to it."""
+    if function.class_node is not None and function.name in EVERYONES:
+        return []  # a call of `forward` on some object does not say whose
     project = function.module.project
     found: list[FunctionInfo] = []
     for module in [

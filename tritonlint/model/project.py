@@ -188,7 +188,8 @@ class Project:
         word = name.encode()
         found = list(index.get(word, ()))
         if anywhere:
-            found += [path for path, data in others if word in data and word in _WORD.findall(data)]
+            whole = re.compile(rb"(?<![A-Za-z0-9_])%b(?![A-Za-z0-9_])" % re.escape(word))
+            found += [path for path, data in others if word in data and whole.search(data) is not None]
         return found
 
     def modules_mentioning(self, name: str, besides: Module, *, anywhere: bool = False) -> list[Module]:
