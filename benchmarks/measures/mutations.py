@@ -7,7 +7,6 @@ change or on one that the operator names (the loop that adds up, the launch that
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import sys
@@ -15,7 +14,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -264,7 +263,7 @@ class Recall:
     """Those that do harm."""
     found: int = 0
     harmless: int = 0
-    missed: list[str] = None  # type: ignore[assignment]
+    missed: list[str] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
@@ -281,7 +280,7 @@ def harmless() -> dict[tuple[str, str, int], str]:
 def recall(outcomes: list[Outcome]) -> list[Recall]:
     """Figures for each operator, in the order of the operators."""
     excused = harmless()
-    table = {operator.name: Recall(operator.name, missed=[]) for operator in OPERATORS}
+    table = {operator.name: Recall(operator.name) for operator in OPERATORS}
     for outcome in outcomes:
         row = table[outcome.place.operator]
         if outcome.place.key in excused and not outcome.found:
@@ -300,8 +299,3 @@ def recall(outcomes: list[Outcome]) -> list[Recall]:
 def by_name(name: str) -> Operator:
     """The operator called `name`."""
     return next(operator for operator in OPERATORS if operator.name == name)
-
-
-def as_json(rows: list[Recall]) -> str:
-    """The figures for the results file."""
-    return json.dumps([asdict(row) | {"recall": round(row.rate, 4)} for row in rows])

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.bounds import is_configured
-from tritonlint.model.checks import is_tested_elsewhere
-from tritonlint.model.facts import divides, half_tested, possible_values
+from tritonlint.model.checks import is_tested_somehow
+from tritonlint.model.facts import divides, possible_values
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.logic import Formula
+from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import BlockAccess, Trace
 from tritonlint.model.symbolic import ZERO, Poly
@@ -50,7 +50,7 @@ class UncheckedAxis:
         if launch is None:
             return False
         size, block = launch.on_host(self.size), launch.on_host(self.extent)
-        return half_tested(size, block, launch.facts) or is_tested_elsewhere(size, block, launch)
+        return is_tested_somehow(size, block, launch, launch.facts)
 
 
 def unchecked_axes(kernel: Kernel) -> Iterator[UncheckedAxis]:
@@ -95,8 +95,7 @@ def _is_decided_by(flag: Formula, access: BlockAccess, axis: int, trace: Trace) 
     for other in trace.block_accesses:
         if other.checked is None or axis not in other.checked or other.kind != access.kind:
             continue
-        conditions = {part for condition in other.conditions for part in condition.conjuncts()}
-        if denied in conditions | set(other.conditions) and other.pointer.base == access.pointer.base:
+        if denied in parts_of(other.conditions) and other.pointer.base == access.pointer.base:
             return True
     return False
 

@@ -41,11 +41,6 @@ class Axis:
     """What the index is divided by before it reaches the address: `group` in `k // group`."""
 
     @property
-    def through_quotient(self) -> bool:
-        """Whether the address has a quotient of the index."""
-        return self.divisor is not None
-
-    @property
     def key(self) -> tuple[Poly, tuple[Poly, ...]]:
         """What two accesses along the same index have in common."""
         return (self.extent, self.steps)

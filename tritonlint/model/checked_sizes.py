@@ -170,7 +170,7 @@ def _is_required(text: str, match: re.Match[str]) -> bool:
 
 
 def _tested_in(project: Project, path: Path) -> frozenset[str]:
-    cache: dict[Path, frozenset[str]] = project.__dict__.setdefault("_tested_names", {})
+    cache: dict[Path, frozenset[str]] = project.remembered("tested names")
     if path not in cache:
         try:
             cache[path] = _names_tested(path.read_text(encoding="utf-8", errors="replace"))
@@ -181,10 +181,16 @@ def _tested_in(project: Project, path: Path) -> frozenset[str]:
 
 def _files_around(launch: Launch) -> list[tuple[Path, bool]]:
     """Files that mention the launching function or import one that does, and with False those beside it."""
-    project, home = launch.module.project, launch.module.file
-    function = launch.function
+    function, home = launch.function, launch.module.file
     if function is None or home is None:
         return []
+    cache: dict[FunctionInfo, list[tuple[Path, bool]]] = launch.module.project.remembered("files around")
+    if function not in cache:
+        cache[function] = _searched_around(function, home, launch.module.project)
+    return cache[function]
+
+
+def _searched_around(function: FunctionInfo, home: Path, project: Project) -> list[tuple[Path, bool]]:
     folders = (home.parent, home.parent.parent)
     nearby = [path for path in project.files if path.parent in folders]
     nearby = nearby if len(nearby) <= 8 * MAX_FILES else []

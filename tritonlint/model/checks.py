@@ -9,19 +9,29 @@ to the launch and in those that these call. They prove nothing; they say that th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from tritonlint.model.facts import half_tested
 from tritonlint.model.kernel import EVERYONES, called_names, host_callers
 from tritonlint.model.values import ClassValue
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
+    from tritonlint.model.logic import Formula
     from tritonlint.model.module import FunctionInfo, Module
     from tritonlint.model.symbolic import Atom, Poly
 
 MAX_STEPS = 3
 """How far callers are followed."""
+
+
+def is_tested_somehow(
+    size: Poly, block: Poly, launch: Launch, facts: Iterable[Formula], *, rounded: bool = False
+) -> bool:
+    """Whether the package tests a size in a way that could not be connected with an access."""
+    here = half_tested(size, block, facts, rounded=rounded)
+    return here or is_tested_elsewhere(size, block, launch, rounded=rounded)
 
 
 def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch, *, rounded: bool = False) -> bool:
@@ -75,7 +85,7 @@ def _around(launch: Launch) -> tuple[FunctionInfo, ...]:
     if function is None:
         return ()
     project = launch.module.project
-    cache: dict[FunctionInfo, tuple[FunctionInfo, ...]] = project.__dict__.setdefault("_around", {})
+    cache: dict[FunctionInfo, tuple[FunctionInfo, ...]] = project.remembered("around")
     if function not in cache:
         leading: dict[FunctionInfo, None] = {}
         queue = [(function, 0)]
@@ -110,7 +120,7 @@ def _callers(function: FunctionInfo) -> list[FunctionInfo]:
 
 def _mentioned(function: FunctionInfo) -> frozenset[str]:
     """The names that stand in a function, but for its own parameters' annotations."""
-    cache: dict[FunctionInfo, frozenset[str]] = function.module.project.__dict__.setdefault("_mentioned", {})
+    cache: dict[FunctionInfo, frozenset[str]] = function.module.project.remembered("mentioned")
     if function not in cache:
         nodes = (node for statement in function.node.body for node in ast.walk(statement))
         cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
@@ -134,7 +144,7 @@ def _called_by(function: FunctionInfo, launching: Module) -> Iterator[FunctionIn
 
 def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
     """What a function tests, with the divisor: `n % 64`, and 0 for an unknown one; None for other tests."""
-    cache = function.module.project.__dict__.setdefault("_tests", {})
+    cache = function.module.project.remembered("tests")
     found: frozenset[tuple[str, int | None]] | None = cache.get(function)
     if found is None:
         tests: list[ast.expr] = []

@@ -61,7 +61,7 @@ def _is_imported(module: Module) -> bool:
     project, file = module.project, module.file
     if file is None:
         return False
-    known: dict[Path, bool] = project.__dict__.setdefault("_imported", {})
+    known: dict[Path, bool] = project.remembered("imported")
     if file not in known:
         word = file.parent.name if file.stem == "__init__" else file.stem
         others = [project.load(path) for path in project.files_mentioning(word) if path != file]

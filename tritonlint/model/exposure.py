@@ -25,10 +25,10 @@ from tritonlint.model.bounds import (
     tail_of,
     visible_aranges,
 )
-from tritonlint.model.checks import is_tested_elsewhere
-from tritonlint.model.facts import are_equal, half_tested, possible_values, resolved
+from tritonlint.model.checks import is_tested_somehow
+from tritonlint.model.facts import are_equal, possible_values, resolved
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.logic import Formula
+from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
 from tritonlint.model.symbolic import ONE, Atom, Poly
@@ -86,8 +86,7 @@ class Exposure:
         block = launch.on_host(axis.extent)
         facts = (*launch.facts, *(launch.formula_on_host(condition) for condition in self.access.conditions))
         return any(
-            half_tested(size, block, facts, rounded=not axis.steps)
-            or is_tested_elsewhere(size, block, launch, rounded=not axis.steps)
+            is_tested_somehow(size, block, launch, facts, rounded=not axis.steps)
             for size in sizes
             if size.constant is None
         )
@@ -379,19 +378,17 @@ def _flag_of(axis: Axis, access: Access, base: str | None, trace: Trace) -> Form
     """
     for flag in _flags(access):
         there = [other for other in trace.accesses if axis.extent in _masked_axes(other)]
-        if any(flag in _parts(other) for other in there):
+        if any(flag in parts_of(other.conditions) for other in there):
             continue
         for other in there:
             same = other.kind == access.kind and _same_base(other, base)
-            if same and flag.negated() in _parts(other) and _masked_axes(access) <= _masked_axes(other):
+            if (
+                same
+                and flag.negated() in parts_of(other.conditions)
+                and _masked_axes(access) <= _masked_axes(other)
+            ):
                 return flag
     return None
-
-
-def _parts(access: Access) -> frozenset[Formula]:
-    """The conditions around an access, whole and taken apart."""
-    parts = (part for condition in access.conditions for part in condition.conjuncts())
-    return frozenset((*access.conditions, *parts))
 
 
 def _masked_axes(access: Access) -> frozenset[Poly]:

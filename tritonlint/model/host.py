@@ -97,6 +97,9 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.tunings: list[tuple[Tuned, FunctionInfo | None]] = []
         self.tuned_kernels: dict[int, KernelValue] = {}
         """Kernels by the node of the tuner they were given to."""
+        self.least_ranks = {}
+        self.fixed_sizes = {}
+        self.learned = {}
         self.ranks: dict[str, int] = {}
         self.names: dict[str, str] = {}
         """The local a tensor was first given to, by its key: what a person calls it."""

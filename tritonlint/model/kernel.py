@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.finding import Range, Related
 from tritonlint.model.device import DeviceEvaluator
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, named
+from tritonlint.model.evaluator import called_name
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import FunctionValue, HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
@@ -155,7 +156,7 @@ def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
     if function is None or function.name.startswith("__"):
         return ()
     project = launch.module.project
-    cache: dict[FunctionInfo, tuple[Launch, ...]] = project.__dict__.setdefault("_inlined", {})
+    cache: dict[FunctionInfo, tuple[Launch, ...]] = project.remembered("inlined")
     if function not in cache:
         cache[function] = ()  # a cycle of callers sees nothing
         found: list[Launch] = []
@@ -251,21 +252,11 @@ def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
 
 def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
     """The last names of everything a function calls or passes on."""
-    cache: dict[FunctionInfo, frozenset[str]] = project.__dict__.setdefault("_called_names", {})
+    cache: dict[FunctionInfo, frozenset[str]] = project.remembered("called names")
     if info not in cache:
-        names = set()
+        # Of the body alone: a decorator is called by the module.
         inside = (node for statement in info.node.body for node in ast.walk(statement))
-        for node in inside:  # a decorator is called by the module
-            if isinstance(node, ast.Call):
-                function = node.func
-                names.add(
-                    function.id
-                    if isinstance(function, ast.Name)
-                    else function.attr
-                    if isinstance(function, ast.Attribute)
-                    else ""
-                )
-        cache[info] = frozenset(names)
+        cache[info] = frozenset(called_name(node) for node in inside if isinstance(node, ast.Call))
     return cache[info]
 
 

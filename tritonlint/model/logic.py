@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly, deep, stable_hash
@@ -150,6 +150,12 @@ def equal(left: Poly, right: Poly) -> Formula:
 def both(*parts: Formula) -> Formula:
     """The conjunction."""
     return _join("and", TRUE, FALSE, parts)
+
+
+def parts_of(conditions: Iterable[Formula]) -> frozenset[Formula]:
+    """Conditions that all hold, whole and taken apart."""
+    whole = tuple(conditions)
+    return frozenset((*whole, *(part for condition in whole for part in condition.conjuncts())))
 
 
 def either(*parts: Formula) -> Formula:

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tritonlint.model.module import FunctionInfo, Module
 from tritonlint.source import ParseFailure, Source
@@ -69,6 +69,7 @@ class Project:
         self._traces: dict[FunctionInfo, Trace] = {}
         self._foreign: dict[tuple[str, bool], list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
+        self._memory: dict[str, dict[Any, Any]] = {}
 
     def renewed(self) -> Project:
         """The same files, with all that was concluded from them forgotten.
@@ -80,6 +81,10 @@ class Project:
         other._sources = self._sources
         other.__dict__ |= {name: self.__dict__[name] for name in ("files", "_texts") if name in self.__dict__}
         return other
+
+    def remembered(self, what: str) -> dict[Any, Any]:
+        """What an analysis has concluded so far, under its own name; it is forgotten with the project."""
+        return self._memory.setdefault(what, {})
 
     def module(self, source: Source, file: Path | None = None) -> Module:
         """The module of a text, which stands for `file` from now on.

@@ -54,31 +54,12 @@ class TensorMethods(Evaluator):
 
     module: Module
     ranks: dict[str, int]
-
-    @property
-    def least_ranks(self) -> dict[str, int]:
-        """The fewest axes a tensor can have, from the strides asked of it."""
-        if not hasattr(self, "_least_ranks"):
-            self._least_ranks: dict[str, int] = {}
-        return self._least_ranks
-
-    @property
-    def fixed_sizes(self) -> dict[tuple[str, int], Poly]:
-        """Single axes whose size is known although the rank is not, by key and axis."""
-        if not hasattr(self, "_fixed_sizes"):
-            self._fixed_sizes: dict[tuple[str, int], Poly] = {}
-        return self._fixed_sizes
-
-    @fixed_sizes.setter
-    def fixed_sizes(self, known: dict[tuple[str, int], Poly]) -> None:
-        self._fixed_sizes = known
-
-    @property
-    def learned(self) -> dict[str, set[str]]:
-        """Element types that asserts settled, by tensor key."""
-        if not hasattr(self, "_learned"):
-            self._learned: dict[str, set[str]] = {}
-        return self._learned
+    least_ranks: dict[str, int]
+    """The fewest axes a tensor can have, from the strides asked of it."""
+    fixed_sizes: dict[tuple[str, int], Poly]
+    """Single axes whose size is known although the rank is not, by key and axis."""
+    learned: dict[str, set[str]]
+    """Element types that asserts settled, by tensor key."""
 
     def as_number(self, value: Value) -> Number | None:
         """A value as a number, None if it cannot be one."""

@@ -209,7 +209,7 @@ _KEEPS_RESULTS = "TRITON_CACHE_AUTOTUNING"
 
 def _keeps_all_results(project: Project) -> bool:
     """Whether library code of the project sets the variable that has Triton keep results on disk."""
-    known: dict[str, bool] = project.__dict__.setdefault("_settings", {})
+    known: dict[str, bool] = project.remembered("settings")
     if _KEEPS_RESULTS not in known:
         modules = [project.load(path) for path in project.files_mentioning(_KEEPS_RESULTS)]
         known[_KEEPS_RESULTS] = any(
