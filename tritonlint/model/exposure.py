@@ -92,6 +92,22 @@ class Exposure:
         )
 
     @property
+    def ends_there(self) -> Proof:
+        """Whether the tensor itself ends at the size that was divided into tiles, as far as the host shows.
+
+        YES where it was allocated with that size, and for what a caller passed in; NO where it was allocated
+        with other sizes, which may be whole tiles; UNKNOWN for what a function, a view or a slice gave.
+        """
+        launch, size = self.launch, self.tail.size
+        tensor = launch.tensor(self.base) if launch is not None and self.base is not None else None
+        if tensor is None or size is None:
+            return Proof.YES if launch is None else Proof.UNKNOWN
+        if tensor.dims is not None:
+            return Proof.YES if size in tensor.dims or size == tensor.size else Proof.NO
+        own = any(atom.kind in ("dim", "numel") and atom.args[0] == tensor.shape_key for atom in size.closure)
+        return Proof.YES if own or tensor.origin == "input" else Proof.UNKNOWN
+
+    @property
     def walks_matrix(self) -> bool:
         """Whether a loop steps along an axis of a matrix, or beside a product, as along K."""
         matrix = len(visible_aranges(self.access.address.poly)) > 1

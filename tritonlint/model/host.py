@@ -123,7 +123,16 @@ class HostEvaluator(TensorMethods, Evaluator):
         for extra in (arguments.vararg, arguments.kwarg):
             if extra is not None:
                 self.scope.names[extra.arg] = Unknown()
+        if self.function.name == "backward":
+            self._learn_from_forward()
         self.run(self.function.node.body)
+
+    def _learn_from_forward(self) -> None:
+        """What `forward` made sure of holds for the tensors it saved for `backward`."""
+        assert self.function is not None
+        for info in self.module.functions:
+            if info.name == "forward" and info.class_node is self.function.class_node is not None:
+                self._learn_from(self.module.host(info))
 
     def _parameter(self, parameter: Parameter, position: int) -> Value:
         assert self.function is not None

@@ -77,10 +77,9 @@ class Tuning:
         """Whether every launch stands under a caller's own choice to tune, or takes its kernel from one."""
         if self.module is not None and _is_chosen_by_switch(self._names, self.module):
             return True
-        return bool(self.launches) and all(
-            any(_asks_for_tuning(part) for fact in launch.facts for part in fact.conjuncts())
-            for launch in self.launches
-        )
+        if self.function is not None and _stands_under_switch(self.node, self.function.node.body):
+            return True
+        return bool(self.launches) and all(_is_asked_for(launch) for launch in self.launches)
 
     @property
     def unused(self) -> bool:
@@ -173,6 +172,34 @@ def _is_gated(tuned: Tuned) -> bool:
     if "environment" in tuned.grounds:
         return True
     return isinstance(tuned.configs, Choice) and "environment" in tuned.configs.grounds
+
+
+def _is_asked_for(launch: Launch) -> bool:
+    """Whether a launch is reached only where something called `autotune` says so."""
+    if any(_asks_for_tuning(part) for fact in launch.facts for part in fact.conjuncts()):
+        return True
+    return launch.function is not None and _stands_under_switch(launch.node, launch.function.node.body)
+
+
+def _stands_under_switch(node: ast.AST, body: list[ast.stmt]) -> bool:
+    """Whether a test of something called `autotune` decides, by a branch or an early return, about a node.
+
+    Of `if autotune` it is the body that tunes, of `if not autotune` what comes otherwise; a comparison with
+    some mode may stand for either.
+    """
+    for statement in body:
+        test = statement.test if isinstance(statement, ast.If) and _says_tune(statement.test) else None
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        compared = test is not None and any(isinstance(part, ast.Compare) for part in ast.walk(test))
+        otherwise = negated or compared
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(statement, name, [])
+            if any(inner is node for part in block for inner in ast.walk(part)):
+                asked = test is not None and (otherwise if name == "orelse" else compared or not negated)
+                return asked or _stands_under_switch(node, block)
+        if isinstance(statement, ast.If) and otherwise and isinstance(statement.body[-1], ast.Return):
+            return True
+    return False
 
 
 def _asks_for_tuning(condition: Formula) -> bool:

@@ -17,27 +17,38 @@ _VERBS = {"load": "reads", "store": "writes"}
 
 
 def confidence_of(exposure: Exposure) -> Confidence:
-    """HIGH with a launch or a twin's mask at hand, MEDIUM for a stepped index, LOW for a bare width.
+    """HIGH where a twin's mask and a launch agree, MEDIUM on the word of either, LOW for a bare width.
 
-    LOW also where the package tests the size on the way and nobody can say to what end, and for an index
-    through a quotient, which passes the end of its last group only.
+    LOW also where the package tests the size on the way and nobody can say to what end, for an index
+    through a quotient, which passes the end of its last group only, and where a launch alone speaks about
+    a tensor that was allocated with other sizes.
     """
     if exposure.kind != "extent" and (exposure.is_tested_somehow or exposure.stays_in_its_group):
         return Confidence.LOW
     if exposure.is_pruned_away:
         return Confidence.LOW
-    if exposure.kind == "open" and exposure.sibling is None and not _is_plain(exposure):
-        return Confidence.LOW
-    if exposure.kind == "sentinel" or exposure.tail.ragged is Proof.YES:
-        return Confidence.HIGH
-    if exposure.kind == "extent":
+    if exposure.kind in ("sentinel", "extent"):
         return Confidence.MEDIUM
+    if exposure.sibling is None:
+        return _without_a_twin(exposure)
+    if exposure.tail.ragged is Proof.YES:
+        return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
     axis = exposure.axis
-    if exposure.sibling is not None and axis is not None:
-        if axis.steps or exposure.sibling_is_same_tensor:
-            return Confidence.HIGH
-        certain = exposure.launch is None or (exposure.witnesses >= 2 and exposure.is_block)
-        return Confidence.MEDIUM if certain else Confidence.LOW
+    if axis is None or axis.steps or exposure.sibling_is_same_tensor:
+        return Confidence.MEDIUM
+    certain = exposure.launch is None or (exposure.witnesses >= 2 and exposure.is_block)
+    return Confidence.MEDIUM if certain else Confidence.LOW
+
+
+def _without_a_twin(exposure: Exposure) -> Confidence:
+    """How far a launch, or the kernel's own loops, can be trusted where nothing else masks the index."""
+    axis = exposure.axis
+    if exposure.kind == "open" and not _is_plain(exposure):
+        return Confidence.LOW
+    if exposure.tail.ragged is Proof.YES:
+        if exposure.ends_there is not Proof.YES:
+            return Confidence.LOW
+        return Confidence.HIGH if exposure.kind == "index" else Confidence.MEDIUM
     if axis is None or not axis.steps:
         return Confidence.LOW
     if exposure.kind == "index":
