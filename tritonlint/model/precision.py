@@ -38,7 +38,8 @@ def halfness(
 ) -> tuple[Halfness, Launch | None]:
     """Whether values of a type are half, and the launch that shows it.
 
-    `presumed`: what a launch passes is taken for half where nothing says otherwise, as it is in practice.
+    `presumed`: what callers pass is taken for half where nothing says otherwise, as it is in practice; what
+    the host allocates, views or looks up is not, since it may be of any type.
     """
     if dtype.is_known:
         return (Halfness.SHOWN if dtype.is_half else Halfness.NO), None
@@ -61,8 +62,18 @@ def halfness(
         return Halfness.OPEN, None  # others may call with another type
     if any(name.startswith("=") for name in dtype.elements):
         return Halfness.OPEN, None  # the caller chooses the type, and knows why
-    expected = expects_half(trace, dtype) or _writes_wider(trace, launches) or (presumed and bool(launches))
+    expected = (
+        expects_half(trace, dtype)
+        or _writes_wider(trace, launches)
+        or (presumed and any(_is_passed_in(dtype, launch) for launch in launches))
+    )
     return (Halfness.EXPECTED if expected else Halfness.OPEN), None
+
+
+def _is_passed_in(dtype: DType, launch: Launch) -> bool:
+    """Whether a type depends on nothing but tensors that the caller of the host function passed."""
+    tensors = [launch.tensor(name) for name in dtype.elements]
+    return all(tensor is not None and tensor.origin == "input" for tensor in tensors)
 
 
 def _writes_wider(trace: Trace, launches: tuple[Launch, ...]) -> bool:
