@@ -161,9 +161,16 @@ def _is_multiple_of(poly: Poly, stride: Poly) -> bool:
 
 
 def _starts_before(expression: Poly, stride: Poly, extent: Poly) -> bool:
-    """Whether the index starts one tile early (`W - BLOCK + arange`), so that it ends where it should."""
+    """Whether the index starts one tile early (`W - BLOCK + arange`), so that it ends where it should.
+
+    Tiles counted backwards from their number, `(cdiv(W, BLOCK) - 1 - i) * BLOCK`, do not.
+    """
     early = -(stride * extent)
-    return bool(early.terms) and early.constant is None and _contains(expression, early)
+    counted = any(
+        atom.kind == "cdiv" and atom.args[1] == extent and _contains(expression, Poly.of(atom) * stride * extent)
+        for atom in expression.surface
+    )
+    return bool(early.terms) and early.constant is None and _contains(expression, early) and not counted
 
 
 def _steps(
@@ -402,8 +409,8 @@ def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
 
 
 def _is_size(limit: Poly) -> bool:
-    """Whether a limit is made of parameters and of lengths in memory."""
-    return all(atom.kind in ("param", "load", "pid") for atom in limit.closure)
+    """Whether a limit is made of parameters, parts of them, and lengths in memory."""
+    return all(atom.kind in ("param", "load", "pid", "floordiv") for atom in limit.closure)
 
 
 # --- tails ------------------------------------------------------------------------------------------
@@ -514,7 +521,7 @@ def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[For
     """The tail of `for k in range(start, stop, BLOCK)`."""
     size = loop.stop - loop.start
     if any(isinstance(factor, int) and factor < 0 for factor in loop.step.terms.values()):
-        size = -size
+        size = _counted_back_from(loop) or -size
     if launch is not None:
         size = launch.on_host(size)
     answer = divides(extent, size, facts)
@@ -537,6 +544,16 @@ def _loop_tail(loop: Loop, extent: Poly, launch: Launch | None, facts: tuple[For
     )
     plain = all(atom.kind not in unclear for atom in size.closure) and not is_configured(size)
     return Tail(Proof.YES if plain else Proof.UNKNOWN, size, stepped=True)
+
+
+def _counted_back_from(loop: Loop) -> Poly | None:
+    """What a loop that starts at the last tile, `(cdiv(n, BLOCK) - 1) * BLOCK`, goes back from."""
+    end = loop.start - loop.step
+    for atom in end.surface:
+        if atom.kind == "cdiv" and end == -(loop.step * Poly.of(atom)):
+            size: Poly = atom.args[0]
+            return size
+    return None
 
 
 def is_configured(size: Poly) -> bool:

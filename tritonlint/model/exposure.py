@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import mul
 from typing import TYPE_CHECKING
 
 from tritonlint.model.bounds import (
@@ -26,7 +28,7 @@ from tritonlint.model.bounds import (
     visible_aranges,
 )
 from tritonlint.model.checks import is_tested_somehow
-from tritonlint.model.facts import are_equal, possible_values, resolved
+from tritonlint.model.facts import are_equal, possible_values, resolved, was_chosen_to_divide
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
@@ -71,6 +73,12 @@ class Exposure:
             and self.base is not None
             and Atom("param", self.base) in other.address.poly.surface
         )
+
+    @property
+    def sibling_is_same_place(self) -> bool:
+        """Whether the access that is masked elsewhere has the very same offset."""
+        other = self.sibling.access if self.sibling is not None else None
+        return other is not None and _offset(other, self.trace) == _offset(self.access, self.trace)
 
     @property
     def is_tested_somehow(self) -> bool:
@@ -232,6 +240,27 @@ def _masked_all_the_same(axis: Axis, access: Access, trace: Trace) -> frozenset[
     return frozenset(condition for twin in twins for condition in resolved(twin.conditions))
 
 
+def _masked_at_the_same_place(axis: Axis, access: Access, trace: Trace) -> list[Sighting]:
+    """Masks of other tensors' accesses at the very same offset, however it is put together."""
+    own, found = _offset(access, trace), []
+    for other in trace.accesses:
+        if other is access or other.mask is None or other.mask.formula is None:
+            continue
+        if _offset(other, trace) != own:
+            continue
+        for part in other.mask.formula.conjuncts():
+            if part.kind == "ge" and part.poly.coefficient(axis.arange) == -ONE:
+                rest = part.poly + Poly.of(axis.arange) + ONE
+                sizes = [Poly.of(atom) for atom in rest.surface if atom.kind == "param"]
+                sizes = [size for size in sizes if rest.coefficient(size.atom) == ONE]
+                found.append(Sighting(sizes[0] if len(sizes) == 1 else rest, other.where, other))
+    return found
+
+
+def _offset(access: Access, trace: Trace) -> Poly:
+    return offset_of(access.address.poly, base_of(access.address.poly, trace, ()))
+
+
 def _exposed(
     axis: Axis,
     access: Access,
@@ -241,8 +270,10 @@ def _exposed(
     partial: Guard | None,
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
-    twins = sightings(trace, axis, access)
+    twins = sightings(trace, axis, access) or _masked_at_the_same_place(axis, access, trace)
     flag = _flag_of(axis, access, base, trace)
+    if flag is not None and launches and all(_is_switch(each.formula_on_host(flag)) for each in launches):
+        flag = None
     # Where only some of the steps are missing in the mask, it is they that must move.
     moved = axis if partial is None else replace(axis, steps=partial.missing)
     verdicts: list[tuple[Launch | None, Tail]] = []
@@ -265,7 +296,7 @@ def _exposed(
     sibling = twins[0] if twins and flag is None else None
     if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
         sibling = None
-    if sibling is not None and tail.ragged is Proof.UNKNOWN and _may_be_padded(axis, base, launch):
+    if sibling is not None and tail.ragged is Proof.UNKNOWN and _may_be_padded(axis, base, launch, sibling.limit):
         sibling = None
     hinted = launch is None and _has_idle_size(trace)
     same = {id(s.access) for s in twins if sibling and s.limit == sibling.limit and s.access is not None}
@@ -281,6 +312,8 @@ def _tail_at(
     if base is not None and _holds_whole_tiles(axis, base, launch):
         return Tail(Proof.NO)
     facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
+    if axis.steps and twins and was_chosen_to_divide(launch.on_host(axis.extent)):
+        return Tail(Proof.UNKNOWN)  # a twin's mask: not for every tile, or nobody would mask it
     if axis.steps:
         return tail_of(axis, access.loops, launch, facts)
     limit = launch.on_host(twins[0].limit) if twins and is_block_size(axis.extent) else None
@@ -347,12 +380,11 @@ def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
     if tensor is None or tensor.dims is None or tensor.origin != "fresh":
         return False
     extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
-    span = ONE
-    for dim in reversed(tensor.dims):
-        if span == stride and (dim.exact_quotient(extent) is not None or _is_multiple(dim, extent)):
-            return True
-        span = span * dim
-    return False
+    spans = accumulate(reversed(tensor.dims), mul, initial=ONE)
+    return any(
+        span == stride and (dim.exact_quotient(extent) is not None or _is_multiple(dim, extent))
+        for span, dim in zip(spans, reversed(tensor.dims), strict=False)
+    )
 
 
 def _is_multiple(dim: Poly, extent: Poly) -> bool:
@@ -429,6 +461,21 @@ def _may_excuse(formula: Formula, extent: Poly) -> bool:
     return not all(atom.kind in _SIZES for atom in formula.closure)
 
 
+_SAYS_WHOLE = re.compile(r"(?i)even|divis|align|full|mask|pad|bound|check|exact|tail|remain|safe|whole|multipl")
+
+
+def _is_switch(formula: Formula) -> bool:
+    """Whether a condition is a caller's choice of what to do: a bare flag, or a comparison with some mode.
+
+    One whose name speaks of whole tiles is no such switch.
+    """
+    named = [atom for atom in formula.closure if atom.kind in ("hostparam", "config")]
+    bare = formula.kind == "eq" and formula.poly.atom is not None
+    chosen = bare or any(atom.kind == "compared" for atom in formula.closure)
+    known = all(atom.kind in ("hostparam", "config", *_UNRELATED) for atom in formula.closure)
+    return chosen and known and not any(_SAYS_WHOLE.search(str(atom.args[0])) for atom in named)
+
+
 def _same_base(access: Access, base: str | None) -> bool:
     return base is None or Atom("param", base) in access.address.poly.surface
 
@@ -439,14 +486,26 @@ def _is_own_pitch(axis: Axis, trace: Trace, sibling: Sighting) -> bool:
     return bool(axis.steps) and axis.stride.constant is not None and sibling.limit == axis.extent
 
 
-def _may_be_padded(axis: Axis, base: str | None, launch: Launch | None) -> bool:
-    """Whether the tensor was allocated here with sizes that may have been rounded up for the kernel."""
+def _may_be_padded(axis: Axis, base: str | None, launch: Launch | None, limit: Poly) -> bool:
+    """Whether the tensor was allocated here with sizes that may have been rounded up for the kernel.
+
+    `limit` is where other accesses stop: one that is a size of the tensor was not.
+    """
     tensor = launch.tensor(base) if launch is not None and base is not None else None
     if tensor is None or tensor.origin != "fresh":
         return False
+    stop = launch.on_host(limit) if launch is not None else limit
+    if any(atom.kind in ("dim", "numel") and atom.args[0] == tensor.shape_key for atom in stop.closure):
+        return False  # made like another tensor, whose size is the limit
     if not tensor.dims:
-        return True
-    along = tensor.dims[-1:] if axis.stride == ONE else tensor.dims
+        return False
+    if stop in tensor.dims:
+        return False
+    stride = launch.on_host(axis.stride) if launch is not None else axis.stride
+    spans = list(accumulate(reversed(tensor.dims), mul, initial=ONE))
+    along = tensor.dims
+    if stride in spans[:-1]:
+        along = (tensor.dims[-1 - spans.index(stride)],)
     return any(atom.kind not in ("dim", "numel") for dim in along for atom in dim.closure)
 
 

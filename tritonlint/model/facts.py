@@ -43,7 +43,7 @@ def divides(divisor: Poly, value: Poly, facts: Iterable[Formula]) -> Proof:
     known = resolved(facts)
     value, divisor = settled(value, known), settled(divisor, known)
     number, by = value.integer, divisor.integer
-    if are_equal(value, divisor, known) or _was_chosen_to_divide(divisor):
+    if are_equal(value, divisor, known) or was_chosen_to_divide(divisor):
         return Proof.YES
     options = divisor.atom.args[0] if divisor.atom is not None and divisor.atom.kind == "either" else ()
     if divisor == ONE or (number is not None and by and number % by == 0):
@@ -79,7 +79,7 @@ def are_equal(one: Poly, two: Poly, facts: Iterable[Formula]) -> bool:
     )
 
 
-def _was_chosen_to_divide(divisor: Poly) -> bool:
+def was_chosen_to_divide(divisor: Poly) -> bool:
     """Whether a block size was picked under conditions on remainders: `if K % 256 == 0: return 256`."""
     if len(divisor.terms) != 1:
         return False

@@ -119,8 +119,9 @@ class Kernel:
     def exposures(self) -> tuple[Exposure, ...]:
         """Every exposed axis of its accesses, in every context: two rules ask for them."""
         from tritonlint.model.exposure import exposures_of
+        from tritonlint.model.scatter import scatters_of
 
-        return tuple(exposures_of(self))
+        return (*exposures_of(self), *scatters_of(self))
 
     def mine(self, where: Where) -> bool:
         """Whether a record stands in this kernel's own body."""

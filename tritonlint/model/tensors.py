@@ -427,6 +427,8 @@ def fresh_tensor(
             if short in ("full", "new_full") and not isinstance(sizes, Sequence):
                 items = items[:1]
             numbers = [evaluator.as_number(item) for item in items]
+            if items is args and any(isinstance(argument, ast.Starred) for argument in node.args):
+                numbers = []  # `x.new_empty(n, *y.shape)`
             if numbers and None not in numbers:
                 dims = tuple(number.poly for number in numbers if number is not None)
     return Tensor(

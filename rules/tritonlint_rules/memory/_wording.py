@@ -23,21 +23,27 @@ def confidence_of(exposure: Exposure) -> Confidence:
     through a quotient, which passes the end of its last group only, and where a launch alone speaks about
     a tensor that was allocated with other sizes.
     """
-    if exposure.kind != "extent" and (exposure.is_tested_somehow or exposure.stays_in_its_group):
+    if exposure.kind != "extent" and (exposure.stays_in_its_group or _may_be_settled(exposure)):
         return Confidence.LOW
     if exposure.is_pruned_away:
         return Confidence.LOW
-    if exposure.kind in ("sentinel", "extent"):
+    if exposure.kind in ("sentinel", "extent", "scatter"):
         return Confidence.MEDIUM
     if exposure.sibling is None:
         return _without_a_twin(exposure)
     if exposure.tail.ragged is Proof.YES:
         return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
     axis = exposure.axis
-    if axis is None or axis.steps or exposure.sibling_is_same_tensor:
+    if axis is None or axis.steps or exposure.sibling_is_same_tensor or exposure.sibling_is_same_place:
         return Confidence.MEDIUM
     certain = exposure.launch is None or (exposure.witnesses >= 2 and exposure.is_block)
     return Confidence.MEDIUM if certain else Confidence.LOW
+
+
+def _may_be_settled(exposure: Exposure) -> bool:
+    """Whether a test of the size may answer for the access: not where the kernel masks its tiles elsewhere."""
+    steps = exposure.axis is not None and exposure.axis.steps
+    return exposure.is_tested_somehow and not (steps and exposure.witnesses >= 2)
 
 
 def _without_a_twin(exposure: Exposure) -> Confidence:
@@ -155,6 +161,8 @@ def related_of(exposure: Exposure) -> Iterator[Related]:
     if exposure.sibling is not None and exposure.kind == "sentinel":
         limit = exposure.sibling.limit
         yield place_of(exposure.sibling.where).note(f"the loaded index is compared with `{limit}` here")
+    elif exposure.kind == "scatter" and exposure.sibling is not None:
+        yield place_of(exposure.sibling.where).note("the index is loaded under a mask here")
     elif exposure.sibling is not None:
         yield place_of(exposure.sibling.where).note(f"the same index is kept below {limit_of(exposure)} here")
     launch = exposure.launch

@@ -72,7 +72,9 @@ class PartialMask(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        for exposure in strongest_by_access(e for e in kernel.exposures if e.masked or e.kind != "open"):
+        partly = (e for e in kernel.exposures if e.kind not in ("open", "scatter"))
+        masked = (e for e in kernel.exposures if e.kind == "open" and e.masked)
+        for exposure in strongest_by_access((*partly, *masked)):
             yield self.finding(
                 place_of(exposure.access.where),
                 _message(exposure),

@@ -68,13 +68,18 @@ class UnmaskedAccess(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        bare = (e for e in kernel.exposures if not e.masked and e.kind == "open")
+        bare = (e for e in kernel.exposures if not e.masked and e.kind in ("open", "scatter"))
         for exposure in strongest_by_access(bare):
             yield self._finding(exposure)
 
     def _finding(self, exposure: Exposure) -> Finding:
         assert exposure.axis is not None
-        if exposure.flag is not None:
+        if exposure.kind == "scatter":
+            message = (
+                f"`tl.{exposure.access.kind}` has no mask, and the index it {verb_of(exposure)} at was loaded "
+                f"under one: lanes past {limit_of(exposure)} go where `other` points"
+            )
+        elif exposure.flag is not None:
             message = f"`tl.{exposure.access.kind}` is unmasked where the launch does not make {limit_of(exposure)} whole tiles of `{exposure.axis.extent}`"
         else:
             message = (
