@@ -167,7 +167,9 @@ def _starts_before(expression: Poly, stride: Poly, extent: Poly) -> bool:
     """
     early = -(stride * extent)
     counted = any(
-        atom.kind == "cdiv" and atom.args[1] == extent and _contains(expression, Poly.of(atom) * stride * extent)
+        atom.kind == "cdiv"
+        and atom.args[1] == extent
+        and _contains(expression, Poly.of(atom) * stride * extent)
         for atom in expression.surface
     )
     return bool(early.terms) and early.constant is None and _contains(expression, early) and not counted

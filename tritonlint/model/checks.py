@@ -144,9 +144,8 @@ def _called_by(function: FunctionInfo, launching: Module) -> Iterator[FunctionIn
 
 def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
     """What a function tests, with the divisor: `n % 64`, and 0 for an unknown one; None for other tests."""
-    cache = function.module.project.remembered("tests")
-    found: frozenset[tuple[str, int | None]] | None = cache.get(function)
-    if found is None:
+    cache: dict[FunctionInfo, frozenset[tuple[str, int | None]]] = function.module.project.remembered("tests")
+    if (known := cache.get(function)) is None:
         tests: list[ast.expr] = []
         for node in ast.walk(function.node):
             if isinstance(node, ast.If | ast.Assert | ast.IfExp | ast.While):
@@ -155,8 +154,24 @@ def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
                 node.value, ast.Compare | ast.BoolOp | ast.Call | ast.UnaryOp
             ):
                 tests.append(node.value)
-        found = cache[function] = frozenset(test for expression in tests for test in _tested_in(expression))
-    return found
+        found = {test for expression in tests for test in _tested_in(expression)}
+        equal = [pair for expression in tests for pair in _equated_in(expression)]
+        found |= {(one, divisor) for one, other in equal for name, divisor in found if name == other}
+        known = cache[function] = frozenset(found)
+    return known
+
+
+def _equated_in(test: ast.expr) -> Iterator[tuple[str, str]]:
+    """Sizes that a test says to be equal: what holds for one holds for the other."""
+    for node in ast.walk(test):
+        if (
+            isinstance(node, ast.Compare)
+            and len(node.ops) == 1
+            and isinstance(node.ops[0], ast.Eq | ast.NotEq)
+        ):
+            for left in _words(node.left):
+                for right in _words(node.comparators[0]):
+                    yield from ((left, right), (right, left))
 
 
 def _tested_in(test: ast.expr) -> Iterator[tuple[str, int | None]]:

@@ -296,7 +296,11 @@ def _exposed(
     sibling = twins[0] if twins and flag is None else None
     if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
         sibling = None
-    if sibling is not None and tail.ragged is Proof.UNKNOWN and _may_be_padded(axis, base, launch, sibling.limit):
+    if (
+        sibling is not None
+        and tail.ragged is Proof.UNKNOWN
+        and _may_be_padded(axis, base, launch, sibling.limit)
+    ):
         sibling = None
     hinted = launch is None and _has_idle_size(trace)
     same = {id(s.access) for s in twins if sibling and s.limit == sibling.limit and s.access is not None}
@@ -461,7 +465,9 @@ def _may_excuse(formula: Formula, extent: Poly) -> bool:
     return not all(atom.kind in _SIZES for atom in formula.closure)
 
 
-_SAYS_WHOLE = re.compile(r"(?i)even|divis|align|full|mask|pad|bound|check|exact|tail|remain|safe|whole|multipl")
+_SAYS_WHOLE = re.compile(
+    r"(?i)even|divis|align|full|mask|pad|bound|check|exact|tail|remain|safe|whole|multipl"
+)
 
 
 def _is_switch(formula: Formula) -> bool:

@@ -197,6 +197,8 @@ def _custom(
     size, leaves = found.size, leaves_of(found.size)
     if leaves and all(may_say_power_of_2(Poly.of(leaf), facts) for leaf in leaves):
         return Custom.TESTED
+    if is_tested_elsewhere(size, ONE, found.launch, rounded=True):
+        return Custom.TESTED
     if padded:
         return Custom.PADDED
     if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):

@@ -262,10 +262,9 @@ def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     is_vector = rank_of(key, launch) in (None, 1)
     if (is_vector and _GROUPS.search(name)) or _OWNED.match(key):
         return None
-    sure = _counts_programs(atom, launch)
-    return _varies(
-        atom, f"the number of elements of `{name}`", Confidence.HIGH if sure else Confidence.MEDIUM
-    )
+    counted = _counts_programs(atom, launch)
+    sure = Confidence.HIGH if counted else Confidence.MEDIUM
+    return _varies(atom, f"the number of elements of `{name}`", sure)
 
 
 def _of_loop_variable(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
@@ -273,7 +272,7 @@ def _of_loop_variable(atom: Atom, node: ast.AST, launch: Launch) -> Variation | 
     bounds = atom.args[0]
     if bounds and all(_is_fixed(bound, launch) for bound in bounds):
         return None
-    return _varies(atom, "a loop variable", Confidence.HIGH, "loop")
+    return _varies(atom, "a loop variable", Confidence.MEDIUM, "loop")
 
 
 def _is_fixed(bound: Poly, launch: Launch) -> bool:
@@ -400,7 +399,7 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if rank is None:
         least = host.least_ranks.get(key, 0)
         if 0 <= axis < least - 2 and _mirrors_varying(launch):
-            return _varies(atom, f"a stride of `{name}`", Confidence.MEDIUM, "stride")
+            return _varies(atom, f"a stride of `{name}`", Confidence.LOW, "stride")
         return None
     for inner in range(axis + 1, rank - 1):
         found = _of_dim(Atom("dim", key, inner), ast.Pass(), launch)
@@ -408,7 +407,7 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
             return Variation(
                 f"a stride of `{name}` that spans {found.reason}",
                 frozenset((atom,)),
-                Confidence.MEDIUM,
+                Confidence.LOW,
                 "stride",
             )
     return None
