@@ -251,9 +251,11 @@ def _masked_at_the_same_place(axis: Axis, access: Access, trace: Trace) -> list[
         for part in other.mask.formula.conjuncts():
             if part.kind == "ge" and part.poly.coefficient(axis.arange) == -ONE:
                 rest = part.poly + Poly.of(axis.arange) + ONE
-                sizes = [Poly.of(atom) for atom in rest.surface if atom.kind == "param"]
-                sizes = [size for size in sizes if rest.coefficient(size.atom) == ONE]
-                found.append(Sighting(sizes[0] if len(sizes) == 1 else rest, other.where, other))
+                sizes = [
+                    atom for atom in rest.surface if atom.kind == "param" and rest.coefficient(atom) == ONE
+                ]
+                limit = Poly.of(sizes[0]) if len(sizes) == 1 else rest
+                found.append(Sighting(limit, other.where, other))
     return found
 
 
