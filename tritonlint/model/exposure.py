@@ -111,9 +111,13 @@ class Exposure:
         if tensor is None or size is None:
             return Proof.YES if launch is None else Proof.UNKNOWN
         if tensor.dims is not None:
-            return Proof.YES if size in tensor.dims or size == tensor.size else Proof.NO
+            own = size in tensor.dims or size == tensor.size
+            return Proof.NO if not own else Proof.UNKNOWN if tensor.origin == "derived" else Proof.YES
+        if tensor.origin == "input":
+            return Proof.YES
         own = any(atom.kind in ("dim", "numel") and atom.args[0] == tensor.shape_key for atom in size.closure)
-        return Proof.YES if own or tensor.origin == "input" else Proof.UNKNOWN
+        given = tensor.origin == "derived" and re.search(r"[(\[]", tensor.shape_key)
+        return Proof.YES if own and not given else Proof.UNKNOWN
 
     @property
     def walks_matrix(self) -> bool:

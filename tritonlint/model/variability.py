@@ -402,14 +402,14 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
             return _varies(atom, f"a stride of `{name}`", Confidence.LOW, "stride")
         return None
     for inner in range(axis + 1, rank - 1):
-        found = _of_dim(Atom("dim", key, inner), ast.Pass(), launch)
+        size = Atom("dim", key, inner)
+        found = _of_dim(size, ast.Pass(), launch)
         if found is not None:
-            return Variation(
-                f"a stride of `{name}` that spans {found.reason}",
-                frozenset((atom,)),
-                Confidence.LOW,
-                "stride",
-            )
+            named = list(_parameters_of(size, launch))
+            fixed = not named or any(_FIXED.search(one) or _MODEL_LETTER.match(one) for one in named)
+            sure = Confidence.LOW if fixed else Confidence.MEDIUM
+            reason = f"a stride of `{name}` that spans {found.reason}"
+            return Variation(reason, frozenset((atom,)), sure, "stride")
     return None
 
 

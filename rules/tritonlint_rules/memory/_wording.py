@@ -33,6 +33,8 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return _without_a_twin(exposure)
     if exposure.tail.ragged is Proof.YES:
         return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
+    if exposure.kind == "index" and not exposure.tail.stepped:
+        return Confidence.LOW
     axis = exposure.axis
     if axis is None or axis.steps or exposure.sibling_is_same_tensor or exposure.sibling_is_same_place:
         return Confidence.MEDIUM
@@ -52,7 +54,7 @@ def _without_a_twin(exposure: Exposure) -> Confidence:
     if exposure.kind == "open" and not _is_plain(exposure):
         return Confidence.LOW
     if exposure.tail.ragged is Proof.YES:
-        if exposure.ends_there is not Proof.YES:
+        if exposure.ends_there is not Proof.YES or (axis is not None and axis.extent.constant is not None):
             return Confidence.LOW
         return Confidence.HIGH if exposure.kind == "index" else Confidence.MEDIUM
     if axis is None or not axis.steps:
@@ -62,8 +64,6 @@ def _without_a_twin(exposure: Exposure) -> Confidence:
     if _walks_a_table(exposure.tail.size):
         return Confidence.LOW
     if (exposure.tail.stepped and _is_clear(exposure.tail.size)) or exposure.hinted:
-        return Confidence.MEDIUM
-    if exposure.launch is None and _is_row_stride(exposure):
         return Confidence.MEDIUM
     return Confidence.LOW
 
