@@ -346,3 +346,32 @@ def double(x_ptr, n, BLOCK: tl.constexpr):
     assert [finding.code for finding in found] == ["TL101"]
     assert [related.path.endswith("launch.py") for related in found[0].related].count(True) == 1
     assert check_source(masked, "kernels.py", file=file, root=tmp_path, context=context) == []
+
+
+def test_what_a_long_function_refuses_is_known_to_its_caller():
+    checker = "\n".join(
+        ["def refuse(x):", "    if x.dtype != torch.float32:", "        raise TypeError('float32 only')"]
+        + [f"    note_{i} = {i}" for i in range(100)]
+    )
+    source = """\
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def total(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr, tl.sum(tl.load(x_ptr + at, mask=at < n, other=0.0), axis=0))
+
+CHECKER
+
+def use(x, out):
+    ASK
+    total[(1,)](x, out, x.numel(), BLOCK=1024)
+"""
+    settings = Settings(selection=Selection(("TL502",)))
+    checked = source.replace("CHECKER", checker).replace("ASK", "refuse(x)")
+    assert [f.code for f in check_source(checked.replace("refuse(x)\n", "pass\n"), "k.py", settings)] == [
+        "TL502"
+    ]
+    assert not check_source(checked, "k.py", settings)

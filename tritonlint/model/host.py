@@ -558,14 +558,22 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _host_call(
         self, node: ast.Call, callee: FunctionValue, args: list[Value], keywords: Arguments, complete: bool
     ) -> Value:
-        """A call of a host function of the project: evaluated with these arguments, launches apart."""
+        """A call of a host function of the project: evaluated with these arguments, launches apart.
+
+        Of a long one only what stops bad arguments is looked at.
+        """
         info = callee.info
         if _ROUNDS_UP.match(info.name) and len(args) == 1 and not keywords:
             return self._next_power(node, args, keywords)  # however it goes about it
+        body = info.node.body
+        if self._costs_too_much(info) and info is not self.function and info.module.source is not None:
+            body = [statement for statement in body if _is_guard(statement)]
+        elif self._costs_too_much(info):
+            complete = False
         if (
             not complete
+            or not body
             or self.calls_around >= MAX_CALLS
-            or self._costs_too_much(info)
             or isinstance(info.node, ast.AsyncFunctionDef)
         ):
             return self._opaque(node, f"{info.name}()", args)
@@ -594,12 +602,14 @@ class HostEvaluator(TensorMethods, Evaluator):
         vararg = info.node.args.vararg
         if vararg is not None:
             inner.scope.names[vararg.arg] = Sequence(tuple(values[len(names) :]))
-        inner.run(info.node.body)
+        inner.run(body)
         self.spent = inner.spent
         self._learn_from(inner)
         for key, types in inner.learned.items():
             self.learned.setdefault(key, set()).update(types)
         self.inlined += [*inner.launches, *inner.inlined]
+        if body is not info.node.body:
+            return self._opaque(node, f"{info.name}()", args)
         return inner.result(self.site(node))
 
     def _learn_from(self, inner: HostEvaluator) -> None:
@@ -1126,6 +1136,13 @@ class HostEvaluator(TensorMethods, Evaluator):
         if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but stop bad arguments: an assertion, or `if ...: raise`."""
+    if isinstance(statement, ast.If):
+        return len(statement.body) == 1 and isinstance(statement.body[0], ast.Raise) and not statement.orelse
+    return isinstance(statement, ast.Assert)
 
 
 def _external(name: str) -> Value:
