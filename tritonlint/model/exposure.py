@@ -38,6 +38,7 @@ from tritonlint.model.symbolic import ONE, Atom, Poly
 if TYPE_CHECKING:
     from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
+    from tritonlint.model.values import Tensor
 
 
 @dataclass(frozen=True)
@@ -385,20 +386,39 @@ def _without_floor(size: Poly, highest: float = math.inf) -> Poly:
 
 
 def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
-    """Whether the tensor was allocated in whole tiles along this axis."""
+    """Whether the tensor was allocated in whole tiles along this axis, or is asserted to be."""
     tensor = launch.tensor(base)
+    if tensor is not None and tensor.dims is None:
+        return any(
+            _is_whole(size, launch.on_host(axis.extent))
+            for size in _asserted_sizes(tensor, launch)
+            if size.constant is None
+        )
     if tensor is None or tensor.dims is None or tensor.origin != "fresh":
         return False
     extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
     spans = accumulate(reversed(tensor.dims), mul, initial=ONE)
     return any(
-        span == stride and (dim.exact_quotient(extent) is not None or _is_multiple(dim, extent))
+        span == stride and _is_whole(dim, extent)
         for span, dim in zip(spans, reversed(tensor.dims), strict=False)
     )
 
 
-def _is_multiple(dim: Poly, extent: Poly) -> bool:
+def _asserted_sizes(tensor: Tensor, launch: Launch) -> Iterator[Poly]:
+    """What the host asserts a tensor's sizes to be."""
+    for fact in launch.facts:
+        for part in fact.conjuncts():
+            for atom in part.poly.surface if part.kind == "eq" else ():
+                if atom.kind == "dim" and atom.args[0] == tensor.shape_key:
+                    factor = part.poly.coefficient(atom)
+                    rest = part.poly - Poly.of(atom) if factor == ONE else part.poly + Poly.of(atom)
+                    yield -rest if factor == ONE else rest
+
+
+def _is_whole(dim: Poly, extent: Poly) -> bool:
     """Whether a size was rounded up to a multiple of the extent (or of a multiple of it)."""
+    if dim.exact_quotient(extent) is not None:
+        return True
     number = extent.integer
     if number is None or dim.constant is not None:
         return False
