@@ -121,6 +121,12 @@ class Exposure:
         return Proof.YES if own and not given else Proof.UNKNOWN
 
     @property
+    def is_made_over(self) -> bool:
+        """Whether the tensor came out of another with other sizes, as `F.pad` gives."""
+        tensor = self.launch.tensor(self.base) if self.launch is not None and self.base is not None else None
+        return tensor is not None and tensor.origin == "derived" and self.ends_there is Proof.NO
+
+    @property
     def walks_matrix(self) -> bool:
         """Whether a loop steps along an axis of a matrix, or beside a product, as along K."""
         matrix = len(visible_aranges(self.access.address.poly)) > 1

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_script
@@ -88,13 +89,20 @@ class Tuning:
             return False
         if self.module.file is None or package_top(self.module.file) is None:
             return False  # a file by itself: who knows what uses it
-        named = {
-            name
-            for name in self._names
-            if len(re.findall(rf"\b{re.escape(name)}\b", self.module.source.text)) > 1
-            or any(p != self.module.file for p in self.module.project.files_mentioning(name, anywhere=True))
-        }
-        return not named
+        return not any(_is_mentioned(name, self.module) for name in self._names)
+
+    @property
+    def unreached(self) -> bool:
+        """Whether every launch stands in a function that nothing else in the package so much as names."""
+        functions = [launch.function for launch in self.launches]
+        return bool(functions) and all(
+            function is not None
+            and package_top(Path(function.module.file or "")) is not None
+            and not _is_mentioned(
+                function.class_node.name if function.class_node else function.name, function.module
+            )
+            for function in functions
+        )
 
     @property
     def pruned(self) -> bool:
@@ -130,6 +138,13 @@ class Tuning:
             la for la in found if la.kernel.tuned is not None and la.kernel.tuned.node is self.tuned.node
         )
         return own or tuple(la for la in found if la.kernel.tuned is None)
+
+
+def _is_mentioned(name: str, module: Module) -> bool:
+    """Whether a name stands anywhere in the package but where it is defined."""
+    if len(re.findall(rf"\b{re.escape(name)}\b", module.source.text)) > 1:
+        return True
+    return any(path != module.file for path in module.project.files_mentioning(name, anywhere=True))
 
 
 def tunings_of(module: Module) -> Iterator[Tuning]:

@@ -31,8 +31,10 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.MEDIUM
     if exposure.sibling is None:
         return _without_a_twin(exposure)
-    if exposure.tail.ragged is Proof.YES:
+    if exposure.tail.ragged is Proof.YES and not exposure.is_made_over:
         return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
+    if exposure.is_made_over:
+        return Confidence.LOW
     if exposure.kind == "index" and not exposure.tail.stepped:
         return Confidence.LOW
     axis = exposure.axis
