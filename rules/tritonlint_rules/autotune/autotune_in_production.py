@@ -18,8 +18,8 @@ class AutotuneInProduction(Rule):
     Reports a tuner with two or more configurations outside tests, benchmarks, examples and scripts,
     unless its results are cached (`cache_results=True`, or the package sets `TRITON_CACHE_AUTOTUNING`),
     an environment switch gates it, or the project allows tuning in that path. Where every caller has
-    to ask for tuning, confidence is low. A tuner that is rebuilt on every call is reported with high
-    confidence: it throws its results away.
+    to ask for tuning, or nothing in the package names what launches the kernel, confidence is low. A
+    tuner that is rebuilt on every call is reported with high confidence: it throws its results away.
 
     ## Why is this bad?
     Each new key compiles and benchmarks every configuration while a request or a training step

@@ -25,7 +25,9 @@ class UnmaskedAccess(Rule):
     ## What it does
     Follows the address of every access back to its `tl.arange`s and asks what keeps each of them
     inside the tensor: a mask, an enclosing `if` or early return, a clamp (`% n`, `tl.minimum`), a size
-    that is a multiple of the tile (asserted, computed, or allocated in whole tiles).
+    that is a multiple of the tile (asserted, computed, or allocated in whole tiles). A write at an index that was
+    loaded under a mask needs that mask too. Confidence is high where a launch shows the tail and the kernel masks
+    the same index elsewhere, medium with one of the two.
 
     ## Why is this bad?
     Triton checks no bounds. The last tile of a grid that was rounded up reads its neighbour's memory
