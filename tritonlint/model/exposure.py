@@ -28,7 +28,7 @@ from tritonlint.model.bounds import (
     visible_aranges,
 )
 from tritonlint.model.checks import is_tested_somehow
-from tritonlint.model.facts import are_equal, possible_values, resolved, was_chosen_to_divide
+from tritonlint.model.facts import are_equal, equations_in, possible_values, resolved, was_chosen_to_divide
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
@@ -101,16 +101,20 @@ class Exposure:
         )
 
     @property
+    def tensor(self) -> Tensor | None:
+        """What the launch passes for the pointer that the address starts from."""
+        return self.launch.tensor(self.base) if self.launch is not None and self.base is not None else None
+
+    @property
     def ends_there(self) -> Proof:
         """Whether the tensor itself ends at the size that was divided into tiles, as far as the host shows.
 
         YES where it was allocated with that size, and for what a caller passed in; NO where it was allocated
         with other sizes, which may be whole tiles; UNKNOWN for what a function, a view or a slice gave.
         """
-        launch, size = self.launch, self.tail.size
-        tensor = launch.tensor(self.base) if launch is not None and self.base is not None else None
+        tensor, size = self.tensor, self.tail.size
         if tensor is None or size is None:
-            return Proof.YES if launch is None else Proof.UNKNOWN
+            return Proof.YES if self.launch is None else Proof.UNKNOWN
         if tensor.dims is not None:
             own = size in tensor.dims or size == tensor.size
             return Proof.NO if not own else Proof.UNKNOWN if tensor.origin == "derived" else Proof.YES
@@ -123,8 +127,7 @@ class Exposure:
     @property
     def is_made_over(self) -> bool:
         """Whether the tensor came out of another with other sizes, as `F.pad` gives."""
-        tensor = self.launch.tensor(self.base) if self.launch is not None and self.base is not None else None
-        return tensor is not None and tensor.origin == "derived" and self.ends_there is Proof.NO
+        return self.ends_there is Proof.NO and self.tensor is not None and self.tensor.origin == "derived"
 
     @property
     def walks_matrix(self) -> bool:
@@ -173,6 +176,11 @@ class Exposure:
             return False
         atoms = {atom for fact in self.trace.facts for atom in fact.closure if atom.kind == "mod"}
         return any(atom.args[1].exact_quotient(axis.extent) is not None for atom in atoms)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is the access's mask that is missing, and not a part of it or the right index."""
+        return self.access.mask is None and self.kind in ("open", "scatter")
 
     @property
     def masked(self) -> bool:
@@ -253,14 +261,13 @@ def _masked_all_the_same(axis: Axis, access: Access, trace: Trace) -> frozenset[
 
 def _masked_at_the_same_place(axis: Axis, access: Access, trace: Trace) -> list[Sighting]:
     """Masks of other tensors' accesses at the very same offset, however it is put together."""
-    own, found = _offset(access, trace), []
+    found = []
     for other in trace.accesses:
-        if other is access or other.mask is None or other.mask.formula is None:
-            continue
-        if _offset(other, trace) != own:
-            continue
-        for part in other.mask.formula.conjuncts():
-            if part.kind == "ge" and part.poly.coefficient(axis.arange) == -ONE:
+        formula = other.mask.formula if other.mask is not None and other is not access else None
+        limits = [part for part in formula.conjuncts() if part.kind == "ge"] if formula is not None else []
+        limits = [part for part in limits if part.poly.coefficient(axis.arange) == -ONE]
+        if limits and _offset(other, trace) == _offset(access, trace):
+            for part in limits:
                 rest = part.poly + Poly.of(axis.arange) + ONE
                 sizes = [
                     atom for atom in rest.surface if atom.kind == "param" and rest.coefficient(atom) == ONE
@@ -361,15 +368,10 @@ def _whole_tail(extent: Poly, limit: Poly | None, facts: tuple[Formula, ...]) ->
 
 def _is_stated_exact(extent: Poly, facts: tuple[Formula, ...]) -> bool:
     """Whether a check says that rounding up changed nothing: `BLOCK_D == head_dim // 2`."""
-    for fact in facts:
-        for part in fact.conjuncts():
-            if part.kind == "eq" and extent.atom in part.poly.surface:
-                other = (
-                    part.poly - extent if part.poly.coefficient(extent.atom) == ONE else part.poly + extent
-                )
-                if not any(atom.kind == "pow2ceil" for atom in other.closure):
-                    return True
-    return False
+    return any(
+        atom == extent.atom and not any(inner.kind == "pow2ceil" for inner in value.closure)
+        for atom, value in equations_in(facts)
+    )
 
 
 def _rounded_size(extent: Poly) -> Poly | None:
@@ -394,31 +396,22 @@ def _without_floor(size: Poly, highest: float = math.inf) -> Poly:
 def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
     """Whether the tensor was allocated in whole tiles along this axis, or is asserted to be."""
     tensor = launch.tensor(base)
-    if tensor is not None and tensor.dims is None:
-        return any(
-            _is_whole(size, launch.on_host(axis.extent))
-            for size in _asserted_sizes(tensor, launch)
-            if size.constant is None
-        )
-    if tensor is None or tensor.dims is None or tensor.origin != "fresh":
+    if tensor is None:
         return False
     extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
+    if tensor.dims is None:
+        return any(
+            atom.kind == "dim" and atom.args[0] == tensor.shape_key and _is_whole(size, extent)
+            for atom, size in equations_in(launch.facts)
+            if size.constant is None
+        )
+    if tensor.origin != "fresh":
+        return False
     spans = accumulate(reversed(tensor.dims), mul, initial=ONE)
     return any(
         span == stride and _is_whole(dim, extent)
         for span, dim in zip(spans, reversed(tensor.dims), strict=False)
     )
-
-
-def _asserted_sizes(tensor: Tensor, launch: Launch) -> Iterator[Poly]:
-    """What the host asserts a tensor's sizes to be."""
-    for fact in launch.facts:
-        for part in fact.conjuncts():
-            for atom in part.poly.surface if part.kind == "eq" else ():
-                if atom.kind == "dim" and atom.args[0] == tensor.shape_key:
-                    factor = part.poly.coefficient(atom)
-                    rest = part.poly - Poly.of(atom) if factor == ONE else part.poly + Poly.of(atom)
-                    yield -rest if factor == ONE else rest
 
 
 def _is_whole(dim: Poly, extent: Poly) -> bool:

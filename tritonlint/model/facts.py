@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tritonlint.model.logic import Formula
 from tritonlint.model.proof import Proof
@@ -167,17 +167,17 @@ def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
 
 def fixed_by(facts: Iterable[Formula]) -> dict[Atom, Poly]:
     """The atoms that an equation among the facts makes a constant."""
-    fixed: dict[Atom, Poly] = {}
+    return {atom: value for atom, value in equations_in(facts) if value.constant is not None}
+
+
+def equations_in(facts: Iterable[Formula]) -> Iterator[tuple[Atom, Poly]]:
+    """What the facts say that an atom is equal to, for every atom that an equation can be solved for."""
     for fact in facts:
         for part in fact.conjuncts():
-            if part.kind == "eq":
-                for atom in part.poly.surface:
-                    factor = part.poly.terms.get((atom,))
-                    if factor in (1, -1):
-                        other = Poly.of(atom) - part.poly if factor == 1 else Poly.of(atom) + part.poly
-                        if other.constant is not None:
-                            fixed[atom] = other
-    return fixed
+            for atom in part.poly.surface if part.kind == "eq" else ():
+                factor = part.poly.terms.get((atom,))
+                if factor in (1, -1):
+                    yield atom, Poly.of(atom) - part.poly if factor == 1 else Poly.of(atom) + part.poly
 
 
 def possible_values(value: Poly, facts: Iterable[Formula]) -> tuple[int, ...] | None:

@@ -63,6 +63,8 @@ MAX_ITEMS = 2048
 _ROUNDS_UP = re.compile(r"^_*next_?pow(er)?(_?of)?_?(2|two)$")
 MAX_CALLS = 5
 """Host functions inlined inside one another."""
+MAX_LINES = 80
+"""Of a longer host function only what it refuses is looked at."""
 MAX_LEARNED = 24
 """Conditions that one call leaves behind, those on numbers first."""
 MAX_ROUNDS = 2000
@@ -565,11 +567,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         info = callee.info
         if _ROUNDS_UP.match(info.name) and len(args) == 1 and not keywords:
             return self._next_power(node, args, keywords)  # however it goes about it
-        body = info.node.body
-        if self._costs_too_much(info) and info is not self.function and info.module.source is not None:
-            body = [statement for statement in body if _is_guard(statement)]
-        elif self._costs_too_much(info):
-            complete = False
+        body = self._worth_running(info)
         if (
             not complete
             or not body
@@ -608,7 +606,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         for key, types in inner.learned.items():
             self.learned.setdefault(key, set()).update(types)
         self.inlined += [*inner.launches, *inner.inlined]
-        if body is not info.node.body:
+        if len(body) < len(info.node.body):
             return self._opaque(node, f"{info.name}()", args)
         return inner.result(self.site(node))
 
@@ -620,11 +618,12 @@ class HostEvaluator(TensorMethods, Evaluator):
         news.sort(key=lambda formula: not formula.is_arithmetic)
         self.conditions += news[:MAX_LEARNED]
 
-    def _costs_too_much(self, info: FunctionInfo) -> bool:
-        size = (info.node.end_lineno or 0) - info.node.lineno
-        return (
-            size > 80 or (self.function is not None and info is self.function) or info.module.source is None
-        )
+    def _worth_running(self, info: FunctionInfo) -> list[ast.stmt]:
+        """What of a function is run where it is called: nothing of itself, the guards of a long one."""
+        if info is self.function or info.module.source is None:
+            return []
+        is_long = (info.node.end_lineno or 0) - info.node.lineno > MAX_LINES
+        return [line for line in info.node.body if _is_guard(line)] if is_long else info.node.body
 
     # --- launches -------------------------------------------------------------------------------
     def _method(self, node: ast.Call, name: str, owner: Value) -> Value | None:

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_script
@@ -87,8 +86,6 @@ class Tuning:
         """Whether nothing in the package so much as names the tuned kernel."""
         if self.kernel is None or self.module is None or launches_of(self.kernel.info):
             return False
-        if self.module.file is None or package_top(self.module.file) is None:
-            return False  # a file by itself: who knows what uses it
         return not any(_is_mentioned(name, self.module) for name in self._names)
 
     @property
@@ -97,10 +94,7 @@ class Tuning:
         functions = [launch.function for launch in self.launches]
         return bool(functions) and all(
             function is not None
-            and package_top(Path(function.module.file or "")) is not None
-            and not _is_mentioned(
-                function.class_node.name if function.class_node else function.name, function.module
-            )
+            and not _is_mentioned((function.class_node or function.node).name, function.module)
             for function in functions
         )
 
@@ -141,7 +135,9 @@ class Tuning:
 
 
 def _is_mentioned(name: str, module: Module) -> bool:
-    """Whether a name stands anywhere in the package but where it is defined."""
+    """Whether a name stands anywhere in the package but where it is defined, or whether nobody can tell."""
+    if module.file is None or package_top(module.file) is None:
+        return True  # a file by itself: who knows what uses it
     if len(re.findall(rf"\b{re.escape(name)}\b", module.source.text)) > 1:
         return True
     return any(path != module.file for path in module.project.files_mentioning(name, anywhere=True))

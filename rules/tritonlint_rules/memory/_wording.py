@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from tritonlint.finding import Confidence, Related
 from tritonlint.model import Place, Proof
-from tritonlint.model.exposure import Exposure, constexprs_of
+from tritonlint.model.exposure import Exposure
 from tritonlint.model.records import Where
 from tritonlint.model.symbolic import Poly
 from tritonlint.model.values import Number
@@ -31,10 +31,10 @@ def confidence_of(exposure: Exposure) -> Confidence:
         return Confidence.MEDIUM
     if exposure.sibling is None:
         return _without_a_twin(exposure)
-    if exposure.tail.ragged is Proof.YES and not exposure.is_made_over:
-        return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
     if exposure.is_made_over:
         return Confidence.LOW
+    if exposure.tail.ragged is Proof.YES:
+        return Confidence.HIGH if exposure.ends_there is Proof.YES else Confidence.MEDIUM
     if exposure.kind == "index" and not exposure.tail.stepped:
         return Confidence.LOW
     axis = exposure.axis
@@ -99,15 +99,6 @@ def _walks_a_table(size: Poly | None) -> bool:
     """Whether a loop runs from one entry of a table to the next: the host may have checked them all."""
     kinds = {atom.kind for atom in size.closure} if size is not None else set()
     return "load" in kinds and "carried" in kinds
-
-
-def _is_row_stride(exposure: Exposure) -> bool:
-    """Whether the axis walks rows of a tensor (a runtime stride) by program id."""
-    axis = exposure.axis
-    if axis is None or any(atom.kind == "trip" for step in axis.steps for atom in step.closure):
-        return False
-    static = constexprs_of(exposure.trace)
-    return any(atom.kind == "param" and atom.args[0] not in static for atom in axis.stride.surface)
 
 
 def index_of(exposure: Exposure) -> str:

@@ -72,9 +72,7 @@ class PartialMask(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        partly = (e for e in kernel.exposures if e.kind not in ("open", "scatter"))
-        masked = (e for e in kernel.exposures if e.kind == "open" and e.masked)
-        for exposure in strongest_by_access((*partly, *masked)):
+        for exposure in strongest_by_access(e for e in kernel.exposures if not e.is_bare):
             yield self.finding(
                 place_of(exposure.access.where),
                 _message(exposure),

@@ -70,8 +70,7 @@ class UnmaskedAccess(Rule):
     severity = Severity.ERROR
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
-        bare = (e for e in kernel.exposures if not e.masked and e.kind in ("open", "scatter"))
-        for exposure in strongest_by_access(bare):
+        for exposure in strongest_by_access(e for e in kernel.exposures if e.is_bare):
             yield self._finding(exposure)
 
     def _finding(self, exposure: Exposure) -> Finding:
