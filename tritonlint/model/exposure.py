@@ -125,6 +125,28 @@ class Exposure:
         return Proof.YES if own and not given else Proof.UNKNOWN
 
     @property
+    def lies_in_padded_rows(self) -> bool:
+        """Whether the rows before are skipped by a size that was rounded up: `row * n_rounded + n`.
+
+        The launch shows it by what it passes, or the kernel by what it calls the size.
+        """
+        axis = self.axis
+        if axis is None or axis.stride != ONE:
+            return False
+        values = self.launch.values if self.launch is not None else {}
+        size = self.tail.size
+        for monomial in offset_of(self.access.address.poly, self.base).terms:
+            if len(monomial) == 1 or axis.arange in monomial or not axis.extent.closure.isdisjoint(monomial):
+                continue  # the pointer, the index itself, or a step by tiles
+            for atom in monomial:
+                if atom.kind == "param" and re.search(r"(?i)rounded|padded|aligned", str(atom.args[0])):
+                    return True
+                pitch = values.get(atom)
+                if pitch is not None and size is not None and _is_rounded_from(pitch, size):
+                    return True
+        return False
+
+    @property
     def is_made_over(self) -> bool:
         """Whether the tensor came out of another with other sizes, as `F.pad` gives."""
         return self.ends_there is Proof.NO and self.tensor is not None and self.tensor.origin == "derived"
@@ -186,6 +208,13 @@ class Exposure:
     def masked(self) -> bool:
         """Whether the access has a mask at all."""
         return self.access.mask is not None
+
+
+def _is_rounded_from(whole: Poly, size: Poly) -> bool:
+    """Whether one size is another's tiles, counted and multiplied out again."""
+    return whole != size and any(
+        atom.kind in ("cdiv", "pow2ceil") and atom.args[0] == size for atom in whole.closure
+    )
 
 
 def is_block_size(extent: Poly) -> bool:
@@ -314,7 +343,9 @@ def _exposed(
     if sure and len(sure) < len(verdicts) and launch is not None and launch.is_pruned:
         tail = Tail(Proof.UNKNOWN, tail.size)  # the pruner may keep only what divides
     sibling = twins[0] if twins and flag is None else None
-    if sibling is not None and kind == "open" and _is_own_pitch(axis, trace, sibling):
+    if sibling is not None and (
+        (kind == "open" and _is_own_pitch(axis, trace, sibling)) or _is_whole_row(axis, access, base)
+    ):
         sibling = None
     if (
         sibling is not None
@@ -515,6 +546,18 @@ def _same_base(access: Access, base: str | None) -> bool:
 def _is_own_pitch(axis: Axis, trace: Trace, sibling: Sighting) -> bool:
     """Whether the address lies in rows of exactly one tile, as a scratch buffer does."""
     return bool(axis.steps) and axis.stride.constant is not None and sibling.limit == axis.extent
+
+
+def _is_whole_row(axis: Axis, access: Access, base: str | None) -> bool:
+    """Whether a tile is a whole row: those before it are skipped by multiples of its own width."""
+    if axis.steps:
+        return False
+    width = axis.extent * axis.stride
+    return any(
+        axis.arange not in monomial and Poly({monomial: factor}).exact_quotient(width) is not None
+        for monomial, factor in offset_of(access.address.poly, base).terms.items()
+        if monomial
+    )
 
 
 def _may_be_padded(axis: Axis, base: str | None, launch: Launch | None, limit: Poly) -> bool:

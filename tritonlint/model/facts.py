@@ -122,7 +122,15 @@ def _says_multiple(remainder: Poly, value: Poly, divisor: Poly) -> bool:
     difference = value - stated
     if not difference.terms or difference.exact_quotient(divisor) is not None:
         return True
-    return value.exact_quotient(stated) is not None
+    return value.exact_quotient(stated) is not None or _is_axis_of(stated, value)
+
+
+def _is_axis_of(size: Poly, count: Poly) -> bool:
+    """Whether `size` is an axis of a tensor whose number of elements is a factor of `count`."""
+    axis = size.atom
+    if axis is None or axis.kind != "dim":
+        return False
+    return all(Atom("numel", axis.args[0]) in monomial for monomial in count.terms)
 
 
 def _numbers_divide(multiple: Poly, divisor: Poly) -> bool:

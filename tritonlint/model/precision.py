@@ -62,6 +62,8 @@ def halfness(
         return Halfness.OPEN, None  # others may call with another type
     if any(name.startswith("=") for name in dtype.elements):
         return Halfness.OPEN, None  # the caller chooses the type, and knows why
+    if _is_workspace(dtype, trace, launches):
+        return Halfness.OPEN, None
     expected = (
         expects_half(trace, dtype)
         or _writes_wider(trace, launches)
@@ -74,6 +76,20 @@ def _is_passed_in(dtype: DType, launch: Launch) -> bool:
     """Whether a type depends on nothing but tensors that the caller of the host function passed."""
     tensors = [launch.tensor(name) for name in dtype.elements]
     return all(tensor is not None and tensor.origin == "input" for tensor in tensors)
+
+
+def _is_workspace(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> bool:
+    """Whether a kernel keeps its float32 sums in what it reads here, cast for other outputs only."""
+    cast_to = {name for cast in trace.casts if cast.value.origin for name in cast.dtype.elements}
+    if not cast_to - dtype.elements:
+        return False
+    for access in trace.accesses:
+        value = access.value
+        if access.is_write and isinstance(value, Number) and value.dtype.is_wide and value.origin:
+            base = base_of(access.address.poly, trace, launches)
+            if base is not None and base in dtype.elements - cast_to:
+                return True
+    return False
 
 
 def _writes_wider(trace: Trace, launches: tuple[Launch, ...]) -> bool:
@@ -128,10 +144,16 @@ def _tensor_type(tensor: Tensor, launch: Launch) -> frozenset[str]:
 
 
 def expects_half(trace: Trace, dtype: DType) -> bool:
-    """Whether a kernel is written for half inputs: it widens loads or casts results back."""
+    """Whether a kernel is written for half inputs: it widens loads or casts results back.
+
+    A value of the very type in question that is cast to another's shows nothing: it may be the wider one.
+    """
     for cast in trace.casts:
         widens = cast.dtype.name == "fp32" and cast.value.dtype.elements & dtype.elements
-        narrows = cast.dtype.elements and cast.value.origin
+        own = bool(cast.value.dtype.elements) and cast.value.dtype.elements <= dtype.elements
+        narrows = (
+            cast.dtype.elements and cast.value.origin and (not own or cast.dtype.elements <= dtype.elements)
+        )
         if widens or narrows:
             return True
     return False

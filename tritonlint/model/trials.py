@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.effects import Effects, Touch, effects_of, may_join, overwrites_what_it_reads
 from tritonlint.model.evaluator import called_name
 from tritonlint.model.logic import Formula
+from tritonlint.model.module import FunctionInfo
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
 from tritonlint.model.repetition import is_repeatable
@@ -51,10 +52,11 @@ def remnants_of(tuning: Tuning, trace: Trace) -> Iterator[Remnant]:
         update = _going_on(effect, tuning)
         pair = overwrites_what_it_reads(effect, trace)
         if update is not None:
-            sure = _is_idle(update, tuning.tuned, tuning.launches) is _is_reset(update, effect) is Proof.NO
+            sure = _is_idle(update, tuning) is _is_reset(update, effect) is Proof.NO
             yield Remnant("updated", name, (update,), sure=sure)
-        elif pair is not None:
-            yield Remnant("overwritten", name, (pair.read, pair.write), sure=pair.sure)
+        elif pair is not None and (idle := _is_idle(pair.read, tuning)) is not Proof.YES:
+            sure = pair.sure and idle is Proof.NO
+            yield Remnant("overwritten", name, (pair.read, pair.write), sure=sure)
     for launch in tuning.launches:
         alias, slots = _aliases(launch, trace, effects), _stale_slots(launch, tuning.tuned, effects)
         yield from (remnant for remnant in (alias, slots) if remnant is not None)
@@ -74,7 +76,7 @@ def is_restored(tuned: Tuned) -> bool:
 def _going_on(effects: Effects, tuning: Tuning) -> Access | None:
     """An atomic addition to what the run before left, the surest of several."""
     answers = {
-        _is_idle(update, tuning.tuned, tuning.launches): update
+        _is_idle(update, tuning): update
         for update in reversed(effects.updates)
         if _is_reset(update, effects) is not Proof.YES
     }
@@ -174,25 +176,54 @@ def _varied(tuned: Tuned, launch: Launch) -> frozenset[Atom]:
     return frozenset(Atom("param", name) for name in names if len({s.get(name) for s in settings}) > 1)
 
 
-def _is_idle(update: Access, tuned: Tuned, launches: tuple[Launch, ...]) -> Proof:
-    """Whether an update stands under a condition that every configuration, or launch, makes false.
+def _is_idle(touch: Touch, tuning: Tuning) -> Proof:
+    """Whether an access stands under a condition that every configuration, or launch, makes false.
 
-    UNKNOWN where the condition is about a parameter that only configurations which cannot be read give.
+    UNKNOWN where the condition is about a parameter that only configurations which cannot be read give,
+    or about a switch that is off unless a launch that is not seen turns it on, and where the host checks
+    something together with the tuning: `assert not (accumulate and autotune)`.
     """
-    every = configurations(tuned)
+    conditions = getattr(touch, "conditions", ())
+    every = configurations(tuning.tuned)
     settings = [
         {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
         for config in every.items
     ]
-    if settings and all(
-        any(_under(condition, known).known is False for condition in update.conditions) for known in settings
-    ):
+    if settings and all(_any_fails(conditions, known) for known in settings):
         return Proof.YES
-    if launches and not any(_is_live(update, launch) for launch in launches):
+    launches = tuning.launches
+    if launches and not any(_is_live(touch, launch) for launch in launches):
         return Proof.YES
+    if any(_says_when_not_to_tune(fact) for launch in launches for fact in launch.facts):
+        return Proof.UNKNOWN
     given = {name for launch in launches for name in launch.arguments}
-    asked = {atom.args[0] for part in update.conditions for atom in part.closure if atom.kind == "param"}
+    if tuning.kernel is not None and _any_fails(conditions, _defaults(tuning.kernel.info, given)):
+        return Proof.UNKNOWN
+    asked = {atom.args[0] for part in conditions for atom in part.closure if atom.kind == "param"}
     return Proof.NO if every.exact or settings or asked <= given else Proof.UNKNOWN
+
+
+def _says_when_not_to_tune(fact: Formula) -> bool:
+    return any(
+        part.kind == "or"
+        and any(isinstance(arg, str) and "tune" in arg.lower() for atom in part.closure for arg in atom.args)
+        for part in fact.conjuncts()
+    )
+
+
+def _defaults(kernel: FunctionInfo, given: Collection[str]) -> dict[Atom, Poly]:
+    """Parameters that no launch is seen to pass, with the numbers or truth values they then have."""
+    return {
+        Atom("param", parameter.name): Poly.const(int(parameter.default.value))
+        for parameter in kernel.parameters
+        if parameter.name not in given
+        and isinstance(parameter.default, ast.Constant)
+        and isinstance(parameter.default.value, int)
+    }
+
+
+def _any_fails(conditions: Iterable[Formula], known: dict[Atom, Poly]) -> bool:
+    return any(_under(condition, known).known is False for condition in conditions)
 
 
 def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:

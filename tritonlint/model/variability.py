@@ -44,6 +44,10 @@ _CHANNELS = re.compile(
 )
 """What a host calls the axis that the model fixes, wherever it stands."""
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
+_COUNT_OF_MODEL = re.compile(
+    r"(^|_)(n|num|nr|local)_?(local_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$", re.IGNORECASE
+)
+"""What is called so is counted when the model is built, whatever tensor tells it."""
 _WEIGHT = re.compile(
     r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
     r"(\d*)($|[._\[@])",
@@ -305,6 +309,9 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if not isinstance(axis, int) or _is_weight(key, launch) or _is_width(atom, launch):
         return None
     if _is_divided_into_groups(atom, launch) or _OWNED.match(key):
+        return None
+    names = {*_parameters_of(atom, launch), *re.findall(r"\w+", _words(node))}
+    if any(_COUNT_OF_MODEL.search(one) for one in names):
         return None
     name = _called(key, launch)
     if (axis != 0 and _POOL.search(name)) or _CHANNELS.search(_words(node)):

@@ -25,7 +25,7 @@ def confidence_of(exposure: Exposure) -> Confidence:
     """
     if exposure.kind != "extent" and (exposure.stays_in_its_group or _may_be_settled(exposure)):
         return Confidence.LOW
-    if exposure.is_pruned_away:
+    if exposure.is_pruned_away or exposure.lies_in_padded_rows:
         return Confidence.LOW
     if exposure.kind in ("sentinel", "extent", "scatter"):
         return Confidence.MEDIUM
