@@ -79,7 +79,10 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
         ragged, launch = _raggedness(access, size, extent, offset, trace, launches)
         if ragged is Proof.NO:
             continue
-        if ragged is not Proof.YES and any(_is_decided_by(flag, access, axis, trace) for flag in flags):
+        if any(
+            (ragged is not Proof.YES or _is_open(flag)) and _is_decided_by(flag, access, axis, trace)
+            for flag in flags
+        ):
             continue
         kin = _is_checked_elsewhere(access, axis, size, extent, trace)
         yield UncheckedAxis(access, axis, size, extent, ragged, moves, launch, sibling, kin, trace)
@@ -89,11 +92,19 @@ def _is_flag(part: Formula) -> bool:
     return bool(part.closure) and not any(atom.kind in _DYNAMIC for atom in part.closure)
 
 
+def _is_open(flag: Formula) -> bool:
+    """Whether a flag is put together from branches, so that no launch can tell how it turns out."""
+    return any(atom.kind in ("absent", "compared", "either") for atom in flag.closure)
+
+
 def _is_decided_by(flag: Formula, access: BlockAccess, axis: int, trace: Trace) -> bool:
-    """Whether an access does without the check that its twin makes where the flag fails: `if EVEN: ...`."""
+    """Whether an access does without the check that its twin makes where the flag fails: `if EVEN: ...`.
+
+    A twin whose axes are handed over may check this one.
+    """
     denied = flag.negated()
     for other in trace.block_accesses:
-        if other.checked is None or axis not in other.checked or other.kind != access.kind:
+        if (other.checked is not None and axis not in other.checked) or other.kind != access.kind:
             continue
         if denied in parts_of(other.conditions) and other.pointer.base == access.pointer.base:
             return True

@@ -298,7 +298,9 @@ def _might_bound(axis: Axis, formula: Formula) -> bool:
         return _admits_full_tiles_only(axis, formula.poly)
     atoms = formula.closure
     if formula.kind == "eq":
-        return any(_place_values(step) & atoms for step in axis.steps)
+        # `ids == expert`, where the ids were loaded lane by lane: those past the end are nobody's.
+        looked_up = any(axis.arange in Poly.of(a).closure for a in formula.poly.surface if a.kind == "load")
+        return looked_up or any(_place_values(step) & atoms for step in axis.steps)
     if axis.arange in atoms or any(_same_range(axis.arange, atom) for atom in atoms if atom.kind == "arange"):
         return True
     return any(_place_values(step) & atoms for step in axis.steps)

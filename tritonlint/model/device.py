@@ -306,8 +306,12 @@ class DeviceEvaluator(Evaluator):
     def _mark_integers(self, *values: Number) -> None:
         """Remember that elements of these types are integers, or booleans."""
         for value in values:
-            if not value.dtype.is_known:
-                self.trace.integers |= value.dtype.elements
+            if value.dtype.is_known:
+                continue
+            self.trace.integers |= value.dtype.elements
+            if not value.dtype.elements:  # `(count + BLOCK - 1) // BLOCK`: the sum's type is not known
+                bases = (self.base_of(atom.args[0]) for atom in value.poly.surface if atom.kind == "load")
+                self.trace.integers |= {base for base in bases if base is not None}
 
     def compared(self, node: ast.Compare, operator: ast.cmpop, left: Value, right: Value) -> Number:
         if isinstance(left, Number) and isinstance(right, Number):

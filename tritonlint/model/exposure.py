@@ -383,7 +383,9 @@ def _whole_tail(extent: Poly, limit: Poly | None, facts: tuple[Formula, ...]) ->
     if extent.constant is not None:
         return Tail(Proof.NO)
     size = _rounded_size(extent)
-    if size is not None and (are_equal(extent, size, facts) or _is_stated_exact(extent, facts)):
+    if size is not None and (
+        are_equal(extent, size, facts) or _is_stated_exact(extent, facts) or _fits(extent, size, facts)
+    ):
         return Tail(Proof.NO, size)
     if size is not None:
         values = possible_values(size, facts)
@@ -395,6 +397,13 @@ def _whole_tail(extent: Poly, limit: Poly | None, facts: tuple[Formula, ...]) ->
     if all(atom.kind in ("dim", "hostparam", "numel") for atom in extent.closure):
         return Tail(Proof.NO)
     return Tail(Proof.UNKNOWN)
+
+
+def _fits(extent: Poly, size: Poly, facts: tuple[Formula, ...]) -> bool:
+    """Whether a condition says that the tile is no wider than the size: `if not BLOCK > n`."""
+    return any(
+        part.kind == "ge" and part.poly == size - extent for fact in facts for part in fact.conjuncts()
+    )
 
 
 def _is_stated_exact(extent: Poly, facts: tuple[Formula, ...]) -> bool:

@@ -201,6 +201,8 @@ def _custom(
         return Custom.TESTED
     if padded:
         return Custom.PADDED
+    if any(_is_group_of_scales(atom) for atom in size.closure):
+        return Custom.OFTEN_POWER
     if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
@@ -208,6 +210,16 @@ def _custom(
     launch = found.launch
     tested = is_tested_by_name(launch, found.passed.node) or is_tested_elsewhere(size, ONE, launch)
     return Custom.TESTED if tested else Custom.ANY
+
+
+def _is_group_of_scales(atom: Atom) -> bool:
+    """Whether a size is how many values share a scale: those of quantization are powers of two."""
+    if atom.kind not in ("floordiv", "cdiv"):
+        return False
+    whole, groups = (part.atom for part in atom.args[:2])
+    if whole is None or groups is None or whole.kind != "dim" or groups.kind != "dim":
+        return False
+    return bool(_SCALES.search(str(groups.args[0])))
 
 
 def _is_length_of_a_row(found: OpenExtent, trace: Trace) -> bool:
@@ -228,6 +240,7 @@ def _name_of(found: OpenExtent) -> str | None:
 
 _NEVER_SIZES = frozenset(("config", "environment"))
 _BLOCK = re.compile(r"(?i:block|blk|tile|chunk|page|group|pad|pow|np2|align|kernel)|^B[A-Z]{1,2}$|^bs$")
+_SCALES = re.compile(r"(?i)scale|zeros|absmax|(^|_)s(f|fa|fb)?$|^[AB]s$")
 _HEAD = re.compile(r"(?i:head_?(?:dim|size)|dim_?head|dmodel|d_?head|d_?state|^hd$|^d[kv]$)")
 
 

@@ -49,7 +49,7 @@ _COUNT_OF_MODEL = re.compile(
 )
 """What is called so is counted when the model is built, whatever tensor tells it."""
 _WEIGHT = re.compile(
-    r"(^|[._])(w|b|wt|weights?|bias|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
+    r"(^|[._])(w|b|wt|q?weights?|bias|code|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
     r"(\d*)($|[._\[@])",
     re.IGNORECASE,
 )
@@ -105,7 +105,7 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     if _is_rest_of_a_tensor(poly, launch) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
         return None
     found: list[Variation] = []
-    for atom in sorted(poly.surface, key=lambda item: (item.kind, repr(item))):
+    for atom in sorted(poly.surface - _pieces(poly), key=lambda item: (item.kind, repr(item))):
         variation = _of_atom(atom, node, launch)
         if variation is not None:
             factors = max(len(monomial) for monomial in poly.terms if atom in monomial)
@@ -117,6 +117,19 @@ def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
     causes = frozenset().union(*(item.causes for item in found))
     quotient = any(item.is_quotient for item in found)
     return Variation(best.reason, causes, best.confidence, best.kind, quotient)
+
+
+def _pieces(poly: Poly) -> frozenset[Atom]:
+    """What cancels to the length of a piece in `min(n, i + step) - i`: the step, but for the last piece."""
+    found: set[Atom] = set()
+    for atom in poly.surface:
+        if atom.kind != "min":
+            continue
+        for start in poly.surface:
+            cut = any(start in option.surface for option in atom.args[0])
+            if start.kind == "loopvar" and cut and poly.coefficient(start) == -poly.coefficient(atom):
+                found |= {atom, start}
+    return frozenset(found)
 
 
 def _is_rest_of_a_tensor(poly: Poly, launch: Launch) -> bool:

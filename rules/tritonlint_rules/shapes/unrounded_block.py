@@ -99,6 +99,8 @@ def _confidence(item: OpenExtent) -> Confidence:
 def _message(item: OpenExtent) -> str:
     how = "is passed as it is" if item.origin is Origin.RAW else "is not rounded to a power of two"
     size = str(item.size)
+    if item.place.node is item.launch.node:
+        return f"`{item.parameter}` is a tile extent and must be a power of two, but {how}"
     if "..." in size or "unknown(" in size:
         size = item.place.text.splitlines()[0]  # no formula: the host's own words
     return f"`{size}` {how}, but `{item.parameter}` is a tile extent and must be a power of two"
