@@ -18,6 +18,8 @@ class Configurations:
 
     items: tuple[Config, ...]
     exact: bool
+    may_be_one: bool = False
+    """Whether the host has a list of a single one that it may give instead, where nothing is timed."""
 
     @property
     def several(self) -> Proof:
@@ -41,7 +43,8 @@ def _configurations(value: Value) -> Configurations:
         if lists:
             fewest = min(lists, key=lambda item: len(item.items))
             exact = all(item.exact for item in lists) and len(lists) == len(value.options)
-            return Configurations(fewest.items, exact and all(len(item.items) <= 1 for item in lists))
+            exact = exact and all(len(item.items) <= 1 for item in lists)
+            return Configurations(fewest.items, exact, fewest.exact and len(fewest.items) == 1)
     return Configurations((), exact=False)
 
 

@@ -48,6 +48,11 @@ class Tuning:
         return configurations(self.tuned).several
 
     @property
+    def may_be_one(self) -> bool:
+        """Whether the host has a list of a single configuration that it may give instead."""
+        return configurations(self.tuned).may_be_one
+
+    @property
     def count(self) -> int:
         """The number of configurations that are known of."""
         return len(configurations(self.tuned).items)
@@ -97,6 +102,11 @@ class Tuning:
             and not _is_mentioned((function.class_node or function.node).name, function.module)
             for function in functions
         )
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing in the package gets as far as this tuner."""
+        return self.unused or self.unreached
 
     @property
     def pruned(self) -> bool:

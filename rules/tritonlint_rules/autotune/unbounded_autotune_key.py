@@ -81,6 +81,7 @@ class UnboundedAutotuneKey(Rule):
             if keys:
                 reasons = ", ".join(dict.fromkeys(f"`{key.name}` ({key.reason})" for key in keys))
                 buckets = all(key.is_bucket for key in keys)
+                sure = max((key.confidence for key in keys), key=lambda c: Confidence(c).rank)
                 again = (
                     "every new quotient tunes again, and there is no last one"
                     if buckets
@@ -89,7 +90,7 @@ class UnboundedAutotuneKey(Rule):
                 yield self.finding(
                     Place(module.source, tuning.node, tuning.kernel_name),
                     f"the key of `{tuning.kernel_name}` holds {reasons}: {again}",
-                    confidence=max((key.confidence for key in keys), key=lambda c: Confidence(c).rank),
+                    confidence=Confidence.LOW if tuning.may_be_one or tuning.idle else sure,
                     related=_related(keys),
                 )
 
