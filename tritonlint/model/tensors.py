@@ -413,7 +413,9 @@ def fresh_tensor(
     like = ""
     dims: tuple[Poly, ...] | None = None
     short = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    if short != "tensor":
+    if short == "tensor":
+        dims = _sizes_of_literal(args[0]) if args else None
+    else:
         if isinstance(sizes, SizesOf):
             like, dims = sizes.tensor.shape_key, sizes.tensor.dims
         else:
@@ -439,6 +441,14 @@ def fresh_tensor(
         origin="fresh",
         node=node,
     )
+
+
+def _sizes_of_literal(value: Value) -> tuple[Poly, ...] | None:
+    """The one axis of `torch.tensor([a, b, c])`; a list in a list, or one of unknown length, says nothing."""
+    if not isinstance(value, Sequence) or not value.exact or not value.items:
+        return None
+    plain = all(isinstance(item, Number) for item in value.items)
+    return (Poly.const(len(value.items)),) if plain else None
 
 
 def _word(value: Value) -> str:

@@ -45,7 +45,9 @@ _CHANNELS = re.compile(
 """What a host calls the axis that the model fixes, wherever it stands."""
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _COUNT_OF_MODEL = re.compile(
-    r"(^|_)(n|num|nr|local)_?(local_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$", re.IGNORECASE
+    r"(^|_)(n|num|nr|local)_?(local_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$|^NUM_E$"
+    r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$",
+    re.IGNORECASE,
 )
 """What is called so is counted when the model is built, whatever tensor tells it."""
 _WEIGHT = re.compile(
@@ -55,7 +57,7 @@ _WEIGHT = re.compile(
 )
 _GROUPS = re.compile(r"offs|offset|expert|group|rank|flag|barrier|slice_sizes", re.IGNORECASE)
 """Vectors with an entry for each group, expert or device: their length belongs to the model."""
-_POOL = re.compile(r"cache|pool|paged|pages", re.IGNORECASE)
+_POOL = re.compile(r"cache|pool|paged|pages|(conv|ssm)_?states?", re.IGNORECASE)
 """Memory handed out in blocks: all axes but the first are laid down when it is allocated."""
 _OWNED = re.compile(r"^self\.")
 """Buffers of a long-lived object keep their sizes."""
@@ -90,6 +92,9 @@ def variation_of(argument: Argument, launch: Launch) -> Variation | None:
     else:
         return None
     if possible_values(poly, launch.facts) is not None or _is_static_name(argument, launch):
+        return None
+    names = {*_parameters_of(poly, launch), *re.findall(r"\w+", _words(argument.node))}
+    if any(_COUNT_OF_MODEL.search(name) for name in names):
         return None
     node = argument.node if argument.node is not launch.node else ast.Pass()  # the call tells no name
     return _of_poly(poly, node, launch)
@@ -323,13 +328,12 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         return None
     if _is_divided_into_groups(atom, launch) or _OWNED.match(key):
         return None
-    names = {*_parameters_of(atom, launch), *re.findall(r"\w+", _words(node))}
-    if any(_COUNT_OF_MODEL.search(one) for one in names):
+    if any(_COUNT_OF_MODEL.search(one) for one in _parameters_of(Poly.of(atom), launch)):
         return None
     name = _called(key, launch)
     if (axis != 0 and _POOL.search(name)) or _CHANNELS.search(_words(node)):
         return None
-    if axis != 0 and any(_CHANNELS.search(other) for other in _parameters_of(atom, launch)):
+    if axis != 0 and any(_CHANNELS.search(other) for other in _parameters_of(Poly.of(atom), launch)):
         return None
     if axis == -1 or (rank is not None and rank > 1 and axis == rank - 1):
         return None
@@ -338,6 +342,8 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         reason = f"the leading axis of `{name}`"
         if _POOL.search(name) and not counted:
             return _varies(atom, reason, Confidence.LOW)  # its pages, or the requests it holds
+        if _is_packed(launch):
+            return _varies(atom, reason, Confidence.LOW)  # one batch, unless it counts the tokens
         if counted or is_named(node):
             return _varies(atom, reason, Confidence.HIGH)
         return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
@@ -347,9 +353,18 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     return None
 
 
-def _parameters_of(size: Atom, launch: Launch) -> Iterator[str]:
+def _is_packed(launch: Launch) -> bool:
+    """Whether a host function only takes sequences laid end to end, in a batch of one."""
+    return launch.function is not None and any(
+        isinstance(statement, ast.Assert)
+        and re.match(r"cu_?seq\w* is not None", ast.unparse(statement.test)) is not None
+        for statement in launch.function.node.body
+    )
+
+
+def _parameters_of(size: Poly, launch: Launch) -> Iterator[str]:
     """The kernel's own names for a size of the host."""
-    yield from (str(p.args[0]) for p, value in launch.values.items() if value == Poly.of(size))
+    yield from (str(p.args[0]) for p, value in launch.values.items() if value == size)
 
 
 def is_named(node: ast.AST) -> bool:
@@ -425,7 +440,7 @@ def _of_stride(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
         size = Atom("dim", key, inner)
         found = _of_dim(size, ast.Pass(), launch)
         if found is not None:
-            named = list(_parameters_of(size, launch))
+            named = list(_parameters_of(Poly.of(size), launch))
             fixed = not named or any(_FIXED.search(one) or _MODEL_LETTER.match(one) for one in named)
             sure = Confidence.LOW if fixed else Confidence.MEDIUM
             reason = f"a stride of `{name}` that spans {found.reason}"
