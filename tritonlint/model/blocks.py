@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.bounds import is_configured
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import divides, possible_values
-from tritonlint.model.kernel import launches_of
+from tritonlint.model.kernel import as_callers_make_it, launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import BlockAccess, Trace
@@ -42,6 +42,20 @@ class UncheckedAxis:
     kin: bool
     """Whether the kernel checks the same size, cut into the same tiles, through another pointer."""
     trace: Trace
+
+    @property
+    def is_of_a_flat_tensor(self) -> bool:
+        """Whether the one axis is a product of sizes: a tile that moves along one factor stays inside."""
+        flat = len(self.access.pointer.shape) == 1
+        return flat and any(len(monomial) > 1 for monomial in self.size.terms)
+
+    @property
+    def is_not_asked_for(self) -> bool:
+        """Whether no call in the package turns on the branch that it stands in."""
+        if self.launch is None:
+            return False
+        calls = as_callers_make_it(self.launch)
+        return bool(calls) and all(call.cuts_away(self.access.conditions) for call in calls)
 
     @property
     def is_tested_somehow(self) -> bool:

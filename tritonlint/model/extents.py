@@ -201,7 +201,7 @@ def _custom(
         return Custom.TESTED
     if padded:
         return Custom.PADDED
-    if any(_is_group_of_scales(atom) for atom in size.closure):
+    if any(_is_group_of_scales(atom) for atom in size.closure) or any(_is_page(leaf) for leaf in leaves):
         return Custom.OFTEN_POWER
     if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
@@ -222,6 +222,11 @@ def _is_group_of_scales(atom: Atom) -> bool:
     return bool(_SCALES.search(str(groups.args[0])))
 
 
+def _is_page(size: Atom) -> bool:
+    """Whether a size is an axis of a paged cache: its pages are powers of two."""
+    return size.kind == "dim" and size.args[1] != 0 and bool(_PAGED.search(str(size.args[0])))
+
+
 def _is_length_of_a_row(found: OpenExtent, trace: Trace) -> bool:
     """Whether one tile covers a row, and the size has no name that speaks of a head or a block."""
     name = _name_of(found)
@@ -240,6 +245,7 @@ def _name_of(found: OpenExtent) -> str | None:
 
 _NEVER_SIZES = frozenset(("config", "environment"))
 _BLOCK = re.compile(r"(?i:block|blk|tile|chunk|page|group|pad|pow|np2|align|kernel)|^B[A-Z]{1,2}$|^bs$")
+_PAGED = re.compile(r"(?i)(^|_)(kv?|v|key|value)_?cache|paged|(^|_)pool")
 _SCALES = re.compile(r"(?i)scale|zeros|absmax|(^|_)s(f|fa|fb)?$|^[AB]s$")
 _HEAD = re.compile(r"(?i:head_?(?:dim|size)|dim_?head|dmodel|d_?head|d_?state|^hd$|^d[kv]$)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
     from tritonlint.model.tunings import Tuning
 
+_IS_FOR_THE_TUNER = re.compile(r"(?i)cache_?key")
+"""A quotient by such a name was made to tune seldom."""
 _MEASURED = frozenset(("len", "extreme", "item", "loopvar"))
 
 
@@ -52,6 +55,8 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
             if variation is not None and is_model_letter(name, variation):
                 continue
             if variation is not None and confidence is not None:
+                if variation.is_quotient and _IS_FOR_THE_TUNER.search(name):
+                    confidence = Confidence.LOW
                 yield UnboundedKey(
                     name, variation.reason, variation.is_quotient, confidence, launch, argument.node
                 )

@@ -88,7 +88,7 @@ class UncheckedBlockPointer(Rule):
 
 
 def _confidence(item: UncheckedAxis) -> Confidence:
-    if item.is_tested_somehow:
+    if item.is_tested_somehow or item.is_of_a_flat_tensor or item.is_not_asked_for:
         return Confidence.LOW
     if item.sibling is not None or (item.ragged is Proof.YES and item.launch is not None):
         return Confidence.HIGH
