@@ -960,7 +960,11 @@ class DeviceEvaluator(Evaluator):
         extent: Poly | None = None
         if operand.shape is not None and len(operand.shape) == 1:
             extent = operand.shape[0]
-        elif operand.shape is not None and number is not None and number < len(operand.shape):
+        elif (
+            operand.shape is not None
+            and number is not None
+            and -len(operand.shape) <= number < len(operand.shape)
+        ):
             extent = operand.shape[number]
         result = Number(
             self._data(node),

@@ -110,7 +110,8 @@ class Exposure:
         """Whether the tensor itself ends at the size that was divided into tiles, as far as the host shows.
 
         YES where it was allocated with that size, and for what a caller passed in; NO where it was allocated
-        with other sizes, which may be whole tiles; UNKNOWN for what a function, a view or a slice gave.
+        with other sizes, which may be whole tiles; UNKNOWN for what a function, a view or a slice gave, and
+        for a tile as wide as another tensor than the one passed in.
         """
         tensor, size = self.tensor, self.tail.size
         if tensor is None or size is None:
@@ -118,10 +119,10 @@ class Exposure:
         if tensor.dims is not None:
             own = size in tensor.dims or size == tensor.size
             return Proof.NO if not own else Proof.UNKNOWN if tensor.origin == "derived" else Proof.YES
-        if tensor.origin == "input":
-            return Proof.YES
         own = any(atom.kind in ("dim", "numel") and atom.args[0] == tensor.shape_key for atom in size.closure)
         given = tensor.origin == "derived" and re.search(r"[(\[]", tensor.shape_key)
+        if tensor.origin == "input" and (self.axis is None or self.axis.steps or self.sibling_is_same_tensor):
+            return Proof.YES
         return Proof.YES if own and not given else Proof.UNKNOWN
 
     @property
@@ -521,8 +522,11 @@ def _may_excuse(formula: Formula, extent: Poly) -> bool:
     A condition on sizes is checked as a fact, but for one that asks for a multiple of this very tile; one
     that has nothing to do with sizes (`x is not None`) excuses nothing.
     """
-    if any(atom.kind == "mod" and atom.args[1] == extent for atom in formula.closure):
+    remainders = [atom for atom in formula.closure if atom.kind == "mod"]
+    if any(atom.args[1] == extent for atom in remainders):
         return True
+    if any(atom.args[1].integer is None or extent.integer is None for atom in remainders):
+        return True  # by a block size that the host looks up, which may be this one
     if formula.known is not None:
         return True  # set by hand, where the host has made sure of it
     if all(atom.kind in _UNRELATED for atom in formula.closure):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,13 @@ from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
 
+_KEPT_WIDE = re.compile(
+    r"(^|_)(part(ial)?s?|probs?|sums?|sq|lse|stats?|mean|rstd|moments?|amax|mix|workspace|acc|scratch|"
+    r"lens?|lengths?|seqlens?|counts?|cnts?|nums?|sizes?|ids?|idxs?|ind(ex|ices)|indptr|offs(ets?)?|slots?|locs?|pos|positions?|"
+    r"masked_m|masks?|table|labels?|targets?)(_|\d|$)|Probs?$|[Pp]artial",
+    re.IGNORECASE,
+)
+"""Partial results, which kernels keep in float32 between them, and whole numbers."""
 HALF = frozenset(("fp16", "bf16"))
 
 
@@ -62,7 +70,7 @@ def halfness(
         return Halfness.OPEN, None  # others may call with another type
     if any(name.startswith("=") for name in dtype.elements):
         return Halfness.OPEN, None  # the caller chooses the type, and knows why
-    if _is_workspace(dtype, trace, launches):
+    if _is_workspace(dtype, trace, launches) or any(_KEPT_WIDE.search(name) for name in dtype.elements):
         return Halfness.OPEN, None
     expected = (
         expects_half(trace, dtype)

@@ -44,9 +44,11 @@ _CHANNELS = re.compile(
 )
 """What a host calls the axis that the model fixes, wherever it stands."""
 _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
+_ROWS = re.compile(r"(^|_)(n_?)?(rows?|tokens?|batch(es)?|samples?)(_|$)|^(B|BS|M|N|T|L|S)$", re.IGNORECASE)
+"""What a kernel calls an axis in front of others that grows with its input."""
 _COUNT_OF_MODEL = re.compile(
     r"(^|_)(n|num|nr|local)_?(local_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$|^NUM_E$"
-    r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$",
+    r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$|^heads$|^world(_size)?$|pool|max_cache|cache_rows|table_rows",
     re.IGNORECASE,
 )
 """What is called so is counted when the model is built, whatever tensor tells it."""
@@ -57,10 +59,13 @@ _WEIGHT = re.compile(
 )
 _GROUPS = re.compile(r"offs|offset|expert|group|rank|flag|barrier|slice_sizes", re.IGNORECASE)
 """Vectors with an entry for each group, expert or device: their length belongs to the model."""
-_POOL = re.compile(r"cache|pool|paged|pages|(conv|ssm)_?states?", re.IGNORECASE)
+_POOL = re.compile(
+    r"cache|pool|paged|pages|(conv|ssm)_?states?|req_to_token|table|history|stash", re.IGNORECASE
+)
 """Memory handed out in blocks: all axes but the first are laid down when it is allocated."""
 _OWNED = re.compile(r"^self\.")
 """Buffers of a long-lived object keep their sizes."""
+_AXIS = re.compile(r"\.(shape\[|size\()")
 _RANK_LIKE = re.compile(r"shape|size|dims?$|ndim|kernel", re.IGNORECASE)
 _SIZES = frozenset(("dim", "numel", "hostparam", "config", "len"))
 _BUCKETED = frozenset(("pow2ceil", "truth", "mod", "environment", "typeattr", "rank"))
@@ -279,6 +284,8 @@ def _keeps_no_rows(quotient: Atom, launch: Launch) -> bool:
 def _of_count(atom: Atom, launch: Launch) -> Variation | None:
     key = str(atom.args[0])
     name = _called(key, launch)
+    if _POOL.search(name) and not _counts_programs(atom, launch):
+        return None
     if re.search(r"\[\d+\]$|\)$", name) or _is_weight(key, launch) or _is_width(atom, launch):
         return None
     is_vector = rank_of(key, launch) in (None, 1)
@@ -346,9 +353,12 @@ def _of_dim(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
             return _varies(atom, reason, Confidence.LOW)  # one batch, unless it counts the tokens
         if counted or is_named(node):
             return _varies(atom, reason, Confidence.HIGH)
-        return _varies(atom, reason, Confidence.MEDIUM) if rank is not None and rank >= 2 else None
+        if rank is None or rank < 2:
+            return None
+        rows = any(_ROWS.search(name) for name in _parameters_of(Poly.of(atom), launch))
+        return _varies(atom, reason, Confidence.MEDIUM if rows else Confidence.LOW)
     tiled = rank is not None and rank >= 3 and _is_tiled(atom, launch)
-    if is_named(node) or (tiled and not _FIXED.search(_words(node))):
+    if (is_named(node) and not _is_bare_size(node)) or (tiled and not _FIXED.search(_words(node))):
         return _varies(atom, f"axis {axis} of `{name}`", Confidence.MEDIUM)
     return None
 
@@ -493,3 +503,8 @@ def _words(node: ast.AST) -> str:
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
         return written(node)
     return ""
+
+
+def _is_bare_size(node: ast.AST) -> bool:
+    """Whether a value is written as an axis of a tensor: the words of `tokens.shape[1]` are the tensor's."""
+    return isinstance(node, ast.Subscript | ast.Call) and bool(_AXIS.search(ast.unparse(node)))
