@@ -14,7 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "nearest", "patterns"},
+    {"finding", "nearest", "patterns", "syntax"},
     {"source", "policy"},
     {"model"},
     {"rule", "failure"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -45,6 +46,7 @@ class Refusal(click.ClickException):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit."""
+    gc.disable()  # syntax trees and what is made of them stay: the collector would walk them over and over
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character must not end the run in an exception.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Position, Range
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +97,15 @@ class Source:
             raise ParseFailure(error.msg or "invalid syntax", max(line, 1), max(column, 1)) from error
         except (ValueError, RecursionError, MemoryError) as error:
             raise ParseFailure(f"the parser gave up: {error or type(error).__name__}") from error
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree, those nearer to its root first.
+
+        Raises:
+            ParseFailure: this Python cannot parse the text.
+        """
+        return tuple(walk(self.tree))
 
     def range_of(self, node: ast.AST) -> Range:
         """Where `node` stands, in lines and code points from 1.

@@ -62,8 +62,12 @@ def read_suppressions(
     text: str, kernels: Iterable[KernelLines], names: Mapping[str, str]
 ) -> tuple[Suppression, ...]:
     """All suppressions of a text. `names` maps the known codes to their rule names."""
-    if not any(mark in text for mark in _MARKS):
-        return ()
+    if "tritonlint:" not in text and not any(
+        code in names
+        for match in _NOQA.finditer(text)
+        for code in re.split(r"[,\s]+", match["rules"].upper())
+    ):
+        return ()  # to read a text as tokens takes as long as to parse it several times
     extents = tuple(kernels)
     codes = {name: code for code, name in names.items()} | {code: code for code in names}
     return tuple(

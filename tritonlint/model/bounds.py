@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tritonlint.model.facts import divides, resolved
@@ -99,25 +99,32 @@ def offset_of(access_address: Poly, base: str | None) -> Poly:
 
 def visible_aranges(poly: Poly) -> set[Atom]:
     """The aranges an expression depends on, not through memory."""
+    return {lanes for monomial in poly.terms for atom in monomial for lanes in _visible_in(atom)}
+
+
+@lru_cache(maxsize=1 << 15)
+def _visible_in(atom: Atom) -> frozenset[Atom]:
+    if atom.kind == "arange":
+        return frozenset((atom,))
+    if atom.kind in ("load", "blockload", "data") or all(a.kind != "arange" for a in atom.closure):
+        return frozenset()
     found: set[Atom] = set()
-    stack: list[object] = [poly]
+    stack: list[object] = list(atom.args)
     while stack:
         item = stack.pop()
         if isinstance(item, Poly):
-            stack += [atom for monomial in item.terms for atom in monomial]
+            found |= visible_aranges(item)
         elif isinstance(item, Atom):
-            if item.kind == "arange":
-                found.add(item)
-            elif item.kind not in ("load", "blockload", "data"):
-                stack += item.args
+            found |= _visible_in(item)
         elif isinstance(item, tuple | frozenset):
             stack += item
         elif isinstance(item, Formula):
             stack += [item.poly, *item.parts]
-    return found
+    return frozenset(found)
 
 
-def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[Atom]]:
+@lru_cache(maxsize=1 << 12)
+def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[tuple[Axis, ...], frozenset[Atom]]:
     """The open axes of an address, and the aranges that are clamped or out of sight.
 
     An arange inside `%`, `min`, `where` and their like counts as out of sight: silence, not a finding.
@@ -152,7 +159,7 @@ def axes_of(offset: Poly, constexprs: frozenset[str]) -> tuple[list[Axis], set[A
             continue
         steps = _steps(expression, stride, extent, constexprs, coarser)
         axes.append(Axis(arange, extent, stride, steps, divisor))
-    return axes, hidden - {axis.arange for axis in axes}
+    return tuple(axes), frozenset(hidden - {axis.arange for axis in axes})
 
 
 def _is_multiple_of(poly: Poly, stride: Poly) -> bool:
@@ -368,22 +375,37 @@ def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting
 def _all_sightings(trace: Trace, axis: Axis) -> list[Sighting]:
     if trace.equal_loops is None:
         trace.equal_loops = _equal_loops(trace)
-    rename = trace.equal_loops.get
-    axis = replace(axis, steps=tuple(step.substitute(rename) for step in axis.steps))
+    axis = replace(axis, steps=tuple(step.substitute(trace.equal_loops) for step in axis.steps))
+    if trace.limits is None:
+        trace.limits = _limits_of(trace, trace.equal_loops)
     found: list[Sighting] = []
-    for access in trace.accesses:
-        if access.mask is not None and access.mask.formula is not None:
-            for formula in access.mask.formula.conjuncts():
-                limit = _limit_along(axis, formula.map(lambda poly: poly.substitute(rename)))
-                if limit is not None:
-                    found.append(Sighting(limit, access.where, access))
+    for formula, where, access in trace.limits.get(axis.arange.args[:2], ()):
+        limit = _limit_along(axis, formula)
+        if limit is not None:
+            found.append(Sighting(limit, where, access))
+    return found
+
+
+def _limits_of(
+    trace: Trace, rename: dict[Atom, Poly]
+) -> dict[tuple[Poly, Poly], list[tuple[Formula, Where, Access | None]]]:
+    """The inequalities in masks and in named conditions, by the ranges that they limit."""
+    stated: list[tuple[Formula, Where, Access | None]] = [
+        (formula, access.where, access)
+        for access in trace.accesses
+        if access.mask is not None and access.mask.formula is not None
+        for formula in access.mask.formula.conjuncts()
+    ]
     for assignment in trace.assignments:
         condition = getattr(assignment.value, "formula", None)
         if isinstance(condition, Formula):
-            for part in condition.conjuncts():
-                limit = _limit_along(axis, part.map(lambda poly: poly.substitute(rename)))
-                if limit is not None:
-                    found.append(Sighting(limit, assignment.where, None))
+            stated += [(formula, assignment.where, None) for formula in condition.conjuncts()]
+    found: dict[tuple[Poly, Poly], list[tuple[Formula, Where, Access | None]]] = {}
+    for formula, where, access in stated:
+        renamed = formula.map(lambda poly: poly.substitute(rename))
+        if renamed.kind == "ge":
+            for lanes in {atom.args[:2] for atom in renamed.poly.surface if atom.kind == "arange"}:
+                found.setdefault(lanes, []).append((renamed, where, access))
     return found
 
 
@@ -394,7 +416,7 @@ def _equal_loops(trace: Trace) -> dict[Atom, Poly]:
     for access in trace.accesses:
         for loop in access.loops:
             bounds = (loop.start, loop.stop, loop.step)
-            same = first.setdefault(tuple(poly.substitute(renamed.get) for poly in bounds), loop.trip)
+            same = first.setdefault(tuple(poly.substitute(renamed) for poly in bounds), loop.trip)
             if same is not loop.trip:
                 renamed[loop.trip] = Poly.of(same)
     return renamed

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tritonlint.syntax import walk
+
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo
@@ -126,7 +128,7 @@ def _names_in(node: ast.AST) -> Iterator[str]:
 
 
 def _assigned(function: ast.AST, name: str) -> Iterator[ast.expr]:
-    for statement in ast.walk(function):
+    for statement in walk(function):
         if not isinstance(statement, ast.Assign):
             continue
         for target in statement.targets:

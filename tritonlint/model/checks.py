@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.facts import half_tested
 from tritonlint.model.kernel import EVERYONES, called_names, host_callers
 from tritonlint.model.values import ClassValue
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -122,7 +123,7 @@ def _mentioned(function: FunctionInfo) -> frozenset[str]:
     """The names that stand in a function, but for its own parameters' annotations."""
     cache: dict[FunctionInfo, frozenset[str]] = function.module.project.remembered("mentioned")
     if function not in cache:
-        nodes = (node for statement in function.node.body for node in ast.walk(statement))
+        nodes = (node for statement in function.node.body for node in walk(statement))
         cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
     return cache[function]
 
@@ -147,7 +148,7 @@ def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
     cache: dict[FunctionInfo, frozenset[tuple[str, int | None]]] = function.module.project.remembered("tests")
     if (known := cache.get(function)) is None:
         tests: list[ast.expr] = []
-        for node in ast.walk(function.node):
+        for node in function.nodes:
             if isinstance(node, ast.If | ast.Assert | ast.IfExp | ast.While):
                 tests.append(node.test)
             elif isinstance(node, ast.Return | ast.Assign) and isinstance(
@@ -163,7 +164,7 @@ def tests_in(function: FunctionInfo) -> frozenset[tuple[str, int | None]]:
 
 def _equated_in(test: ast.expr) -> Iterator[tuple[str, str]]:
     """Sizes that a test says to be equal: what holds for one holds for the other."""
-    for node in ast.walk(test):
+    for node in walk(test):
         if (
             isinstance(node, ast.Compare)
             and len(node.ops) == 1
@@ -175,7 +176,7 @@ def _equated_in(test: ast.expr) -> Iterator[tuple[str, str]]:
 
 
 def _tested_in(test: ast.expr) -> Iterator[tuple[str, int | None]]:
-    for node in ast.walk(test):
+    for node in walk(test):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd):
             value = node.right.value if isinstance(node.right, ast.Constant) else 0
             divisor = value if isinstance(value, int) else 0

@@ -52,7 +52,9 @@ def _by_path(path: str) -> bool:
 def _by_content(module: Module) -> bool:
     if any(isinstance(node, ast.If) and _is_main_guard(node.test) for node in module.source.tree.body):
         return True
-    names = (getattr(node, "attr", getattr(node, "id", None)) for node in ast.walk(module.source.tree))
+    if not any(word in module.source.text for word in _MEASURES):
+        return False
+    names = (getattr(node, "attr", getattr(node, "id", None)) for node in module.source.nodes)
     return not _MEASURES.isdisjoint(names)
 
 
@@ -72,7 +74,7 @@ def _is_imported(module: Module) -> bool:
 def _imports(module: Module, file: Path) -> bool:
     if _by_path(_inside(module)):
         return False
-    for node in ast.walk(module.source.tree):
+    for node in module.source.nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom):
             base = node.module or ""

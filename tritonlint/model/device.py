@@ -1340,13 +1340,8 @@ def opaque_number(evaluator: DeviceEvaluator, node: ast.AST, value: Value, salt:
 
 def moved(poly: Poly, axis_of: Callable[[int], int]) -> Poly:
     """The expression after its tile axes (counted from the last) have moved."""
-
-    def replace_atom(atom: Atom) -> Poly | None:
-        if atom.kind == "arange":
-            return Poly.of(Atom("arange", atom.args[0], atom.args[1], axis_of(atom.args[2])))
-        return None
-
-    return poly.substitute(replace_atom) if any(a.kind == "arange" for a in poly.closure) else poly
+    lanes = [atom for atom in poly.closure if atom.kind == "arange"]
+    return poly.substitute({a: Poly.of(Atom("arange", *a.args[:2], axis_of(a.args[2]))) for a in lanes})
 
 
 def _rearranged(value: Number, shape: Shape | None, axis_of: Callable[[int], int]) -> Number:

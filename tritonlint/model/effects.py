@@ -103,7 +103,7 @@ def _meet(read: Touch, write: Touch) -> bool:
 
 def _first(address: Poly) -> Poly:
     """The address of a tile's first element."""
-    return address.substitute(lambda atom: atom.args[0] if atom.kind == "arange" else None)
+    return address.substitute({atom: atom.args[0] for atom in address.closure if atom.kind == "arange"})
 
 
 def may_join(one: Touch, two: Touch) -> bool:

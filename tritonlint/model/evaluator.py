@@ -39,6 +39,7 @@ from tritonlint.model.values import (
     real,
     truth,
 )
+from tritonlint.syntax import walk
 
 BUDGET = 60_000
 """Statements and expressions evaluated for one root before the rest is left unknown."""
@@ -453,9 +454,7 @@ class Evaluator:
             self.scope.names = dict(before)
             held = len(self.conditions)
             for name in [
-                p.name
-                for p in ast.walk(case.pattern)
-                if isinstance(p, ast.MatchAs | ast.MatchStar) and p.name
+                p.name for p in walk(case.pattern) if isinstance(p, ast.MatchAs | ast.MatchStar) and p.name
             ]:
                 self.scope.names[name] = Unknown(deps_of(subject))
             if self.run(case.body):
@@ -873,7 +872,7 @@ def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) 
     if not fixed:
         return names
     return names | {
-        name: replace(value, poly=value.poly.substitute(fixed.get))
+        name: replace(value, poly=value.poly.substitute(fixed))
         for name, value in names.items()
         if name in changed and isinstance(value, Number) and not value.poly.closure.isdisjoint(fixed)
     }
@@ -939,7 +938,7 @@ def _is_scaled(name: str, term: ast.expr) -> bool:
 
 
 def _has_break(node: ast.While) -> bool:
-    return any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement))
+    return any(isinstance(inner, ast.Break) for statement in node.body for inner in walk(statement))
 
 
 _CHEAP = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)

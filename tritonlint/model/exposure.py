@@ -600,12 +600,17 @@ def _has_idle_size(trace: Trace) -> bool:
     """Whether no access has a mask and a runtime parameter is never read: the size it would have used."""
     if any(access.mask is not None for access in trace.accesses):
         return False
-    read = {node.id for node in ast.walk(trace.root.node) if isinstance(node, ast.Name)}
+    read = {node.id for node in trace.root.nodes if isinstance(node, ast.Name)}
     return any(p.name not in read and not p.is_constexpr for p in trace.root.parameters)
 
 
 def _swapped_limit(
-    axis: Axis, guard: Guard, axes: list[Axis], access: Access, trace: Trace, launches: tuple[Launch, ...]
+    axis: Axis,
+    guard: Guard,
+    axes: tuple[Axis, ...],
+    access: Access,
+    trace: Trace,
+    launches: tuple[Launch, ...],
 ) -> tuple[Sighting, Launch | None] | None:
     """The limit that every other access uses, where this one uses another axis' limit.
 
@@ -628,7 +633,12 @@ def _swapped_limit(
 
 
 def _shared_limit(
-    axis: Axis, guard: Guard, axes: list[Axis], access: Access, trace: Trace, launches: tuple[Launch, ...]
+    axis: Axis,
+    guard: Guard,
+    axes: tuple[Axis, ...],
+    access: Access,
+    trace: Trace,
+    launches: tuple[Launch, ...],
 ) -> tuple[Sighting, Launch | None] | None:
     """The size whose tiles an axis counts, where its limit is another axis' size: `(m < M) & (n < M)`."""
     limits = [

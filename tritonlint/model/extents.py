@@ -28,6 +28,7 @@ from tritonlint.model.records import TileShape, Trace
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tuning import tuned_parameters
 from tritonlint.model.values import Number
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -109,7 +110,7 @@ def _known(tile: TileShape, launches: tuple[Launch, ...], tuned: dict) -> Iterat
             )
     if len(parameters) == 1 and parameters[0].args[0] in tuned:
         for config, value in tuned[parameters[0].args[0]]:
-            poly = tile.extent.substitute({parameters[0]: value.poly}.get)
+            poly = tile.extent.substitute({parameters[0]: value.poly})
             number = poly.integer
             if number is not None and number > 0 and not is_power(number):
                 source = tile.where.function.module.source
@@ -186,7 +187,7 @@ def _callers_pass_powers(launch: Launch, extent: Poly) -> bool:
 
 def _passed_at(launch: Launch, node: ast.AST) -> Place:
     """An argument at the launch; what a heuristic computes stands beside the kernel."""
-    at_launch = any(inner is node for inner in ast.walk(launch.node))
+    at_launch = any(inner is node for inner in walk(launch.node))
     module = launch.module if at_launch else launch.kernel.info.module
     return Place(module.source, node)
 
@@ -273,13 +274,13 @@ def definition_place(launch: Launch, node: ast.AST) -> Place:
     """Where the host computed an argument: the last assignment of its name before the launch."""
     if isinstance(node, ast.Name) and launch.function is not None:
         best: ast.AST | None = None
-        for statement in ast.walk(launch.function.node):
+        for statement in launch.function.nodes:
             if (
                 isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)
                 and statement.lineno < node.lineno
             ):
                 targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-                names = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+                names = {n.id for target in targets for n in walk(target) if isinstance(n, ast.Name)}
                 if node.id in names and (best is None or statement.lineno >= best.lineno):  # type: ignore[attr-defined]
                     best = statement
         if best is not None:

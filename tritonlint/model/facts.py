@@ -170,7 +170,7 @@ def settled(value: Poly, facts: Iterable[Formula]) -> Poly:
     if value.constant is not None:
         return value
     fixed = {atom: number for atom, number in fixed_by(facts).items() if atom.kind != "mod"}
-    return value.substitute(fixed.get) if fixed else value
+    return value.substitute(fixed) if fixed else value
 
 
 def fixed_by(facts: Iterable[Formula]) -> dict[Atom, Poly]:

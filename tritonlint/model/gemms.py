@@ -17,9 +17,11 @@ from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import Assignment, Dot, Loop, Trace, Where
 from tritonlint.model.symbolic import ZERO, Atom, Poly
 from tritonlint.model.values import Choice, Number, Sequence, Shape, Value, deps_of
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
+    from tritonlint.model.module import FunctionInfo
 
 _SCALING = frozenset("to load trans broadcast_to expand_dims".split())
 _OPAQUE = frozenset(("carried", "left", "either", "data", "unknown", "call"))
@@ -57,8 +59,15 @@ class TileStep:
     gathered: bool = False
 
 
-def gemms(kernel: Kernel) -> Iterator[Gemm]:
+def gemms(kernel: Kernel) -> tuple[Gemm, ...]:
     """The matrix products whose program order the kernel itself decides."""
+    known: dict[FunctionInfo, tuple[Gemm, ...]] = kernel.module.project.remembered("gemms")
+    if kernel.info not in known:
+        known[kernel.info] = tuple(_gemms_of(kernel))
+    return known[kernel.info]
+
+
+def _gemms_of(kernel: Kernel) -> Iterator[Gemm]:
     trace = kernel.module.project.trace(kernel.info)
     launches = launches_of(kernel.info)
     seen: set[tuple[Poly, Poly]] = set()
@@ -146,7 +155,7 @@ def _only_accumulates(dot: Dot, loop: Loop) -> bool:
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
     if not isinstance(target, ast.Name):
         return False
-    others = [node for node in ast.walk(loop.where.node) if _is_simple(node) and node is not statement]
+    others = [node for node in walk(loop.where.node) if _is_simple(node) and node is not statement]
     if isinstance(statement, ast.AugAssign) or dot.acc is not None or _reads(statement, target.id):
         return not any(_mentions(node, target.id) for node in others if not _has_dot(node))
     uses = [node for node in others if _reads(node, target.id)]
@@ -161,17 +170,17 @@ def _is_simple(node: ast.AST) -> bool:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
 
 
 def _reads(node: ast.AST, name: str) -> bool:
-    loads = [inner for inner in ast.walk(node) if isinstance(getattr(inner, "ctx", None), ast.Load)]
+    loads = [inner for inner in walk(node) if isinstance(getattr(inner, "ctx", None), ast.Load)]
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in loads)
 
 
 def _sum_of_scaled(node: ast.AST) -> str | None:
     """The name that `acc += product * scale` or `acc = acc + product * scale` adds to."""
-    calls = [inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    calls = [inner.func for inner in walk(node) if isinstance(inner, ast.Call)]
     if any(getattr(function, "attr", "") not in _SCALING for function in calls):
         return None
     match node:
@@ -183,7 +192,7 @@ def _sum_of_scaled(node: ast.AST) -> str | None:
 
 
 def _has_dot(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.Attribute) and inner.attr.startswith("dot") for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Attribute) and inner.attr.startswith("dot") for inner in walk(node))
 
 
 # --- operands ---------------------------------------------------------------------------------------
@@ -275,6 +284,8 @@ class _View:
         """The whole-tile movements by program id, those outside tables first."""
         found: dict[Poly, TileStep] = {}
         for poly, gathered in sorted(self.polys.items(), key=lambda item: item[1]):
+            if not is_by_program(poly):
+                continue
             for axis in axes_of(poly, constexprs)[0]:
                 parts = [step for step in axis.steps if is_by_program(step) and loop.trip not in step.closure]
                 index = sum(parts, ZERO)

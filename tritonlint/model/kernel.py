@@ -14,6 +14,7 @@ from tritonlint.model.evaluator import called_name
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import FunctionValue, HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.exposure import Exposure
@@ -134,13 +135,16 @@ def launches_of(info: FunctionInfo) -> tuple[Launch, ...]:
     A launch in a private function is seen through that function's callers, whose arguments and facts
     it then has; a public function may be called from anywhere and is taken as it stands.
     """
-    found: dict[int, Launch] = {}
-    for module in modules_knowing(info):
-        for launch in module.launches:
-            if launch.kernel.info is info:
-                for seen in _through_callers(launch) or (launch,):
-                    found[id(seen)] = seen
-    return tuple(found.values())
+    known: dict[FunctionInfo, tuple[Launch, ...]] = info.module.project.remembered("launches")
+    if info not in known:
+        found: dict[int, Launch] = {}
+        for module in modules_knowing(info):
+            for launch in module.launches:
+                if launch.kernel.info is info:
+                    for seen in _through_callers(launch) or (launch,):
+                        found[id(seen)] = seen
+        known[info] = tuple(found.values())
+    return known[info]
 
 
 def _through_callers(launch: Launch) -> tuple[Launch, ...]:
@@ -185,20 +189,22 @@ def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     found: list[FunctionInfo] = []
     for module in [
         function.module,
-        *project.modules_mentioning(function.name, function.module, anywhere=True),
+        *project.modules_mentioning(function.name, function.module, anywhere=True, called=True),
     ]:
+        if not _calling(function.name, module):
+            continue
         meant = module.name(function.name)
         if isinstance(meant, FunctionValue) and meant.info is not function and function.class_node is None:
             continue
         kernels = {value.info for value in module.kernel_values}
-        found.extend(
-            other
-            for other in module.functions
-            if other is not function
-            and other not in kernels
-            and function.name in called_names(other, project)
-        )
+        calling = _calling(function.name, module)
+        found.extend(other for other in calling if other is not function and other not in kernels)
     return found
+
+
+def _calling(name: str, module: Module) -> list[FunctionInfo]:
+    """The functions of a file that call something by this name."""
+    return [one for one in module.functions if name in called_names(one, module.project)]
 
 
 def modules_knowing(info: FunctionInfo) -> list[Module]:
@@ -240,13 +246,12 @@ def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
     """Jit functions that call `info` by a name that resolves to it."""
     project = info.module.project
     found: list[FunctionInfo] = []
-    for module in [info.module, *project.modules_mentioning(info.name, info.module)]:
+    for module in [info.module, *project.modules_mentioning(info.name, info.module, called=True)]:
+        calling = _calling(info.name, module)  # asked first: to know the kernels takes an evaluation
         found.extend(
             value.info
-            for value in module.kernel_values
-            if value.info is not info
-            and info.name in called_names(value.info, project)
-            and _resolves(value.info, info)
+            for value in (module.kernel_values if calling else ())
+            if value.info is not info and value.info in calling and _resolves(value.info, info)
         )
     return found
 
@@ -256,7 +261,7 @@ def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
     cache: dict[FunctionInfo, frozenset[str]] = project.remembered("called names")
     if info not in cache:
         # Of the body alone: a decorator is called by the module.
-        inside = (node for statement in info.node.body for node in ast.walk(statement))
+        inside = (node for statement in info.node.body for node in walk(statement))
         cache[info] = frozenset(called_name(node) for node in inside if isinstance(node, ast.Call))
     return cache[info]
 

@@ -68,7 +68,7 @@ class Launch:
         known = {Atom("param", n): a.value.poly for n, a in setting.items() if isinstance(a.value, Number)}
 
         def settled(poly: Poly) -> Poly:
-            return poly.substitute(known.get)
+            return poly.substitute(known)
 
         arguments = {
             name: replace(arg, value=_settled(arg.value, settled)) for name, arg in self.arguments.items()
@@ -89,10 +89,17 @@ class Launch:
                 found[Atom("param", name)] = Poly.of(Atom(kind, argument.value.key))
         return found
 
+    @cached_property
+    def _on_host(self) -> dict[Poly, Poly]:
+        """What `on_host` has been asked so far: a kernel's conditions come up again and again."""
+        return {}
+
     def on_host(self, poly: Poly) -> Poly:
         """A kernel expression in terms of the host's sizes."""
-        values = self.values
-        return poly.substitute(values.get)
+        known = self._on_host.get(poly)
+        if known is None:
+            known = self._on_host[poly] = poly.substitute(self.values)
+        return known
 
     def formula_on_host(self, formula: Formula) -> Formula:
         """A kernel condition in terms of the host's sizes."""

@@ -96,12 +96,17 @@ class Formula:
     def map(self, change: Callable[[Poly], Poly]) -> Formula:
         """The same condition over changed expressions, folded where they became constants."""
         if self.kind in ("and", "or"):
-            return (both if self.kind == "and" else either)(*(part.map(change) for part in self.parts))
+            parts = [part.map(change) for part in self.parts]
+            if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+                return self
+            return (both if self.kind == "and" else either)(*parts)
         if self.kind in ("true", "false"):
             return self
         if self.kind == "not":
-            return self.parts[0].map(change).negated()
-        return compare(self.kind, change(self.poly))
+            part = self.parts[0].map(change)
+            return self if part is self.parts[0] else part.negated()
+        poly = change(self.poly)
+        return self if poly is self.poly else compare(self.kind, poly)
 
     def __str__(self) -> str:
         return show_formula(self)

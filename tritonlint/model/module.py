@@ -22,9 +22,10 @@ from tritonlint.model.values import (
     Value,
 )
 from tritonlint.policy import Policy
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from tritonlint.model.host import HostEvaluator
@@ -64,6 +65,11 @@ class FunctionInfo:
         return self.node.name
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the function, those nearer to its root first."""
+        return tuple(walk(self.node))
+
+    @cached_property
     def qualified_name(self) -> str:
         """The dotted name inside the module."""
         parts = [self.name]
@@ -93,7 +99,7 @@ class FunctionInfo:
         """Triton looks for the word in the annotation's text; a renamed import counts only as an object."""
         if arg.annotation is None:
             return False
-        for node in ast.walk(arg.annotation):
+        for node in walk(arg.annotation):
             if isinstance(node, ast.Attribute) and "constexpr" in node.attr:
                 return True
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "constexpr" in node.value:
@@ -184,7 +190,7 @@ class Module:
     @cached_property
     def calls(self) -> frozenset[int]:
         """The identities of every call in the file."""
-        return frozenset(id(node) for node in ast.walk(self.source.tree) if isinstance(node, ast.Call))
+        return frozenset(id(node) for node in self.source.nodes if isinstance(node, ast.Call))
 
     @cached_property
     def by_node(self) -> dict[ast.AST, FunctionInfo]:
@@ -235,12 +241,21 @@ class Module:
     def names_for(self, info: FunctionInfo) -> set[str]:
         """Other names under which this file imports or keeps a jit function."""
         found = set()
-        for name, value in list(self.scope.names.items()):
+        for name, value in self._aliases:
             if isinstance(value, LazyImport) and value.name == info.name and name != info.name:
                 value = self.imported(value)
             if isinstance(value, KernelValue) and value.info is info and name != info.name:
                 found.add(name)
         return found
+
+    @cached_property
+    def _aliases(self) -> list[tuple[str, Value]]:
+        """The module-level names of kernels, and of imports that go by another name here."""
+        return [
+            (name, value)
+            for name, value in self.scope.names.items()
+            if isinstance(value, KernelValue) or (isinstance(value, LazyImport) and value.name != name)
+        ]
 
     def imported(self, item: LazyImport) -> Value:
         """What an import names: a thing of the project, or of a library outside it."""
@@ -324,16 +339,16 @@ class Module:
         found: list[Launch] = []
         kernels = {value.info for value in self.kernel_values}
         for info in self.functions:
-            if info not in kernels and self._may_launch(info.node):
+            if info not in kernels and self._may_launch(info.nodes):
                 found += self.host(info).launches
-        if self._may_launch(self.source.tree):
+        if self._may_launch(self.source.nodes):
             self.scope  # noqa: B018 - evaluates the body
             found += self.host(None).launches
         return tuple(found)
 
-    def _may_launch(self, node: ast.AST) -> bool:
-        """Whether a subscript is called, or `.run` or `.warmup`, anywhere inside."""
-        for inner in ast.walk(node):
+    def _may_launch(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether a subscript is called, or `.run` or `.warmup`, anywhere among them."""
+        for inner in nodes:
             if isinstance(inner, ast.Call):
                 if isinstance(inner.func, ast.Subscript):
                     return True

@@ -43,7 +43,7 @@ def _runs_through(inner: Poly, outer: Poly) -> bool:
     if quotient is None or quotient not in outer.closure:
         return False
     stays = Poly.of(Atom("row"))
-    rest = outer.substitute(lambda found: stays if found == quotient else None)
+    rest = outer.substitute({quotient: stays})
     return not any(is_by_program(Poly.of(found)) for found in rest.closure)
 
 
@@ -108,9 +108,7 @@ _GROUP_WIDTH = re.compile(r"^groupe?(_size)?_[mn]$|^groupe?$", re.IGNORECASE)
 def idle_group_parameter(kernel: Kernel) -> str | None:
     """A compile-time parameter that names a group and is never read."""
     read = {
-        node.id
-        for node in ast.walk(kernel.node)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        node.id for node in kernel.info.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     for parameter in kernel.parameters:
         if parameter.is_constexpr and parameter.name not in read and "group" in parameter.name.lower():
@@ -128,7 +126,7 @@ def idle_group_parameter(kernel: Kernel) -> str | None:
 def dropped_remaps(kernel: Kernel) -> Iterator[tuple[str, ast.AST]]:
     """Calls that remap program ids and whose result is thrown away: their names and places."""
     trace = kernel.module.project.trace(kernel.info)
-    for node in ast.walk(kernel.node):
+    for node in kernel.info.nodes:
         call = node.value if isinstance(node, ast.Expr) else None
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "swizzle2d":
             yield "tl.swizzle2d", call
@@ -149,7 +147,7 @@ _ARITHMETIC = frozenset(
 
 def is_pure(function: FunctionInfo) -> bool:
     """Whether a helper only computes: no memory, no assembly, no call of anything but arithmetic."""
-    calls = [node for node in ast.walk(function.node) if isinstance(node, ast.Call)]
+    calls = [node for node in function.nodes if isinstance(node, ast.Call)]
     names = {c.func.attr if isinstance(c.func, ast.Attribute) else getattr(c.func, "id", "") for c in calls}
     return names <= _ARITHMETIC
 

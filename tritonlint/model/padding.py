@@ -23,7 +23,7 @@ def is_padded(launch: Launch, trace: Trace, extent: Poly, size: Poly) -> bool:
     pointer: whoever wrote it had a greater `BLOCK` in mind.
     """
     for slack in _least_slack(trace, extent):
-        least = slack.substitute(_at_first)
+        least = slack.substitute({atom: ZERO for atom in slack.closure if atom.kind in _FIRST})
         if least != ZERO and launch.on_host(least) == ZERO:
             return True
     for access in trace.block_accesses:
@@ -33,10 +33,6 @@ def is_padded(launch: Launch, trace: Trace, extent: Poly, size: Poly) -> bool:
             if checked and block == extent and length != extent and launch.on_host(length) == size:
                 return True
     return False
-
-
-def _at_first(atom: Atom) -> Poly | None:
-    return ZERO if atom.kind in _FIRST else None
 
 
 def covers_a_row(trace: Trace, extent: Poly) -> bool:

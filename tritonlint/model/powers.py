@@ -111,7 +111,7 @@ def leaves_of(value: Poly) -> list[Atom]:
 def is_power_if_parts_are(value: Poly, parts: frozenset[Atom]) -> bool:
     """Whether a host expression is a power of two wherever each of these sizes is one."""
     rounded = {part: Poly.of(Atom("pow2ceil", Poly.of(part))) for part in parts}
-    return power_of_2(value.substitute(rounded.get)) is Proof.YES
+    return power_of_2(value.substitute(rounded)) is Proof.YES
 
 
 _TENSOR_SIZES = frozenset(("dim", "numel", "len"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import enum
 import re
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
 from tritonlint.model.records import Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -252,7 +252,7 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         dtype = _sum_type(dot, start)
         if dtype is None or not kernel.mine(where) or id(dot.where.node) in summed:
             continue
-        if start is not None and any(id(node) in products for node in ast.walk(where.node)):
+        if start is not None and any(id(node) in products for node in walk(where.node)):
             continue  # it goes on with another product, which is spoken of itself
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:

@@ -51,12 +51,14 @@ def _root_above(folder: Path) -> Path | None:
 
 def package_top(file: Path) -> Path | None:
     """The topmost folder of the package `file` is in, None if it is in none."""
-    top = None
-    for parent in file.parents:
-        if not os.path.exists(parent / "__init__.py"):
-            break
-        top = parent
-    return top
+    return _top_of(file.parent)
+
+
+@lru_cache(maxsize=65536)
+def _top_of(folder: Path) -> Path | None:
+    if not os.path.exists(folder / "__init__.py"):
+        return None
+    return (_top_of(folder.parent) if folder.parent != folder else None) or folder
 
 
 class Project:
@@ -67,8 +69,9 @@ class Project:
         self._sources: dict[Path, Source | None] = {}
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
-        self._foreign: dict[tuple[str, bool], list[Path]] = {}
+        self._foreign: dict[tuple[str, bool, bool], list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
+        self._homes: dict[Path, list[Path]] = {}
         self._memory: dict[str, dict[Any, Any]] = {}
 
     def renewed(self) -> Project:
@@ -79,7 +82,9 @@ class Project:
         """
         other = Project(self.root)
         other._sources = self._sources
-        other.__dict__ |= {name: self.__dict__[name] for name in ("files", "_texts") if name in self.__dict__}
+        other.__dict__ |= {
+            name: self.__dict__[name] for name in ("files", "_texts", "_words") if name in self.__dict__
+        }
         return other
 
     def remembered(self, what: str) -> dict[Any, Any]:
@@ -135,7 +140,10 @@ class Project:
             if level > len(parents):
                 return None
             return self._module_under(parents[level - 1], dotted)
-        for folder in self._import_folders(importer.file):
+        home = importer.file.parent
+        if home not in self._homes:
+            self._homes[home] = self._import_folders(importer.file)
+        for folder in self._homes[home]:
             module = self._module_under(folder, dotted)
             if module is not None:
                 return module
@@ -170,15 +178,22 @@ class Project:
         return tuple(found)
 
     @cached_property
-    def _texts(self) -> tuple[dict[bytes, list[Path]], list[tuple[Path, bytes]]]:
+    def _texts(self) -> dict[Path, bytes]:
+        """The text of every file that can be read."""
+        found: dict[Path, bytes] = {}
+        for path in self.files:
+            try:
+                found[path] = path.read_bytes()
+            except OSError:
+                continue
+        return found
+
+    @cached_property
+    def _words(self) -> tuple[dict[bytes, list[Path]], list[tuple[Path, bytes]]]:
         """Files that may hold a kernel or a launch, or hand it on, by their words; the text of all others."""
         index: dict[bytes, list[Path]] = defaultdict(list)
         others: list[tuple[Path, bytes]] = []
-        for path in self.files:
-            try:
-                data = path.read_bytes()
-            except OSError:
-                continue
+        for path, data in self._texts.items():
             hands_on = path.name == "__init__.py"
             if b"triton" not in data.lower() and b"](" not in data and not hands_on:
                 others.append((path, data))
@@ -189,7 +204,7 @@ class Project:
 
     def files_mentioning(self, name: str, *, anywhere: bool = False) -> list[Path]:
         """Files of the project in which the word `name` occurs: those that may launch, or `anywhere`."""
-        index, others = self._texts
+        index, others = self._words
         word = name.encode()
         found = list(index.get(word, ()))
         if anywhere:
@@ -197,12 +212,19 @@ class Project:
             found += [path for path, data in others if word in data and whole.search(data) is not None]
         return found
 
-    def modules_mentioning(self, name: str, besides: Module, *, anywhere: bool = False) -> list[Module]:
-        """Modules other than `besides` in which `name` occurs and may mean what another file defines."""
-        key = (name, anywhere)
+    def modules_mentioning(
+        self, name: str, besides: Module, *, anywhere: bool = False, called: bool = False
+    ) -> list[Module]:
+        """Modules other than `besides` in which `name` occurs and may mean what another file defines.
+
+        With `called`, those alone that call something by that name.
+        """
+        key = (name, anywhere, called)
         if key not in self._foreign:
             mentioning = self.files_mentioning(name, anywhere=anywhere)
-            self._foreign[key] = [path for path in mentioning if not _means_own(name, path)]
+            self._foreign[key] = [
+                path for path in mentioning if not _means_own(name, self._texts[path], called=called)
+            ]
         found = []
         for path in self._foreign[key]:
             if path != besides.file:
@@ -239,16 +261,15 @@ def _source(path: Path) -> Source | None:
     return source
 
 
-def _means_own(name: str, path: Path) -> bool:
-    """Whether a file defines `name` itself and neither imports it nor asks a module for it.
+def _means_own(name: str, data: bytes, *, called: bool = False) -> bool:
+    """Whether a text defines `name` itself and neither imports it nor asks a module for it.
 
-    Where every file has a kernel of the same name, this saves parsing all of them for the sake of one.
+    With `called`, also whether it never calls it. Where every file has a kernel of the same name, this
+    saves parsing all of them for the sake of one.
     """
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
     word = re.escape(name.encode())
+    if called and re.search(rb"\b%b[\s\\]*\(" % word, data) is None:
+        return True
     return (
         re.search(rb"^(?:async )?def %b\b" % word, data, re.MULTILINE) is not None
         and re.search(rb"\.\s*%b\b|\bimport\b(?:[^\n(\\]|\\\r?\n)*(?:\([^)]*)?\b%b\b" % (word, word), data)

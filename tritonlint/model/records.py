@@ -252,6 +252,8 @@ class Trace:
         self.returned: list[Value] = []
         self.sightings: dict[Axis, list[Sighting]] = {}
         """Limits by axis, as `bounds.sightings` found them."""
+        self.limits: dict[tuple[Poly, Poly], list[tuple[Formula, Where, Access | None]]] | None = None
+        """The inequalities of masks by the ranges they speak of, once `bounds.sightings` gathered them."""
         self.equal_loops: dict[Atom, Poly] | None = None
         """The iteration count of each loop as that of the first over the same range, once it is known."""
         self.complete = True

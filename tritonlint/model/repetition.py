@@ -94,4 +94,4 @@ def _rises(formula: Formula, old: Atom) -> bool:
 
 
 def _at(formula: Formula, old: Atom, value: Poly) -> Formula:
-    return formula.map(lambda poly: poly.substitute(lambda atom: value if atom == old else None))
+    return formula.map(lambda poly: poly.substitute({old: value}))

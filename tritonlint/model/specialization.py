@@ -11,6 +11,7 @@ from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import StaticUse, Trace
 from tritonlint.model.values import Number
 from tritonlint.model.variability import Variation, is_model_letter, variation_of
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -60,7 +61,7 @@ def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:
 
 
 def _stands_in(node: ast.AST, launch: Launch) -> bool:
-    return any(inner is node for inner in ast.walk(launch.node))
+    return any(inner is node for inner in walk(launch.node))
 
 
 def needed_at_compile_time(trace: Trace) -> frozenset[str]:
@@ -93,8 +94,8 @@ def _is_launched(trace: Trace) -> bool:
     """Whether the root is a kernel of its own rather than a helper whose callers were not seen."""
     if launches_of(trace.root):
         return True
-    names = {node.attr for node in ast.walk(trace.root.node) if isinstance(node, ast.Attribute)}
-    returns = any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(trace.root.node))
+    names = {node.attr for node in trace.root.nodes if isinstance(node, ast.Attribute)}
+    returns = any(isinstance(n, ast.Return) and n.value is not None for n in trace.root.nodes)
     return "program_id" in names and not returns
 
 

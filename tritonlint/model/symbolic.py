@@ -290,9 +290,9 @@ class Poly:
                 remainder[monomial] = left
         return Poly(quotient), Poly(remainder)
 
-    def substitute(self, replace: Callable[[Atom], Poly | None]) -> Poly:
-        """The expression with atoms replaced, innermost last; None keeps an atom but opens it."""
-        return _substitute(self, replace, {})
+    def substitute(self, known: Mapping[Atom, Poly]) -> Poly:
+        """The expression with atoms replaced, wherever they stand; what replaces one is taken as it is."""
+        return _substitute(self, known, {})
 
     def __repr__(self) -> str:
         return show(self)
@@ -355,40 +355,53 @@ def _opened(terms: dict[Monomial, Number]) -> Poly:
     return Poly(kept)
 
 
-def _substitute(poly: Poly, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Poly:
-    total = ZERO
+def _substitute(poly: Poly, known: Mapping[Atom, Poly], memo: dict[Atom, Poly]) -> Poly:
+    if known.keys().isdisjoint(poly.closure):
+        return poly
+    terms: dict[Monomial, Number] = {}
     for monomial, factor in poly.terms.items():
-        product = Poly.const(factor)
-        for atom in monomial:
-            product = product * _substitute_atom(atom, replace, memo)
-        total = total + product
-    return total
+        product = {monomial: factor}
+        if any(not known.keys().isdisjoint(atom.closure) for atom in monomial):
+            changed = Poly.const(factor)
+            for atom in monomial:
+                changed = changed * _substitute_atom(atom, known, memo)
+            product = changed.terms
+        for part, value in product.items():
+            total = terms.get(part, 0) + value
+            if total:
+                terms[part] = total
+            else:
+                terms.pop(part, None)
+        if len(terms) > MAX_TERMS:
+            terms = _bounded(terms).terms
+    return _bounded(terms)
 
 
-def _substitute_atom(atom: Atom, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Poly:
-    known = memo.get(atom)
-    if known is not None:
-        return known
-    result = replace(atom)
+def _substitute_atom(atom: Atom, known: Mapping[Atom, Poly], memo: dict[Atom, Poly]) -> Poly:
+    result = memo.get(atom)
     if result is None:
-        args = tuple(_substitute_arg(arg, replace, memo) for arg in atom.args)
-        result = Poly.of(atom) if args == atom.args else rebuild(atom.kind, args)
-    memo[atom] = result
+        result = known.get(atom)
+        if result is None:
+            if known.keys().isdisjoint(atom.closure):
+                return Poly.of(atom)
+            args = tuple([_substitute_arg(arg, known, memo) for arg in atom.args])
+            result = Poly.of(atom) if args == atom.args else rebuild(atom.kind, args)
+        memo[atom] = result
     return result
 
 
-def _substitute_arg(arg: Any, replace: Callable[[Atom], Poly | None], memo: dict[Atom, Poly]) -> Any:
+def _substitute_arg(arg: Any, known: Mapping[Atom, Poly], memo: dict[Atom, Poly]) -> Any:
     if isinstance(arg, Poly):
-        return _substitute(arg, replace, memo)
+        return _substitute(arg, known, memo)
     if isinstance(arg, Atom):
-        inner = _substitute_atom(arg, replace, memo).atom
+        inner = _substitute_atom(arg, known, memo).atom
         return arg if inner is None else inner
     if isinstance(arg, tuple):
-        return tuple(_substitute_arg(item, replace, memo) for item in arg)
+        return tuple([_substitute_arg(item, known, memo) for item in arg])
     if isinstance(arg, frozenset):
-        return frozenset(_substitute_arg(item, replace, memo) for item in arg)
+        return frozenset([_substitute_arg(item, known, memo) for item in arg])
     if (change := getattr(arg, "map", None)) is not None:
-        return change(lambda poly: _substitute(poly, replace, memo))
+        return change(lambda poly: _substitute(poly, known, memo))
     return arg
 
 

@@ -228,4 +228,4 @@ def _any_fails(conditions: Iterable[Formula], known: dict[Atom, Poly]) -> bool:
 
 def _under(condition: Formula, known: dict[Atom, Poly]) -> Formula:
     """A condition with the parameters of one configuration put in."""
-    return condition.map(lambda poly: poly.substitute(known.get))
+    return condition.map(lambda poly: poly.substitute(known))

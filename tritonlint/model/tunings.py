@@ -15,6 +15,7 @@ from tritonlint.model.project import package_top
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
 from tritonlint.model.values import Choice, KernelValue, Mapping, Number, Tuned
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -125,7 +126,7 @@ class Tuning:
         """What the tuned kernel is called: its own name, or the one that the tuner's result is given."""
         given = {
             target.id
-            for statement in (ast.walk(self.module.source.tree) if self.module is not None else ())
+            for statement in (self.module.source.nodes if self.module is not None else ())
             if isinstance(statement, ast.Assign) and _holds(statement.value, self.node)
             for target in statement.targets
             if isinstance(target, ast.Name)
@@ -164,7 +165,7 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
                 yield Tuning(wrapper, _decorator(kernel, wrapper), kernel, None, _is_gated(wrapper), module)
     kernels = {kernel.info.node for kernel in module.kernel_values}
     for function in module.functions:
-        if function.node in kernels or not any(_names_tuner(node) for node in ast.walk(function.node)):
+        if function.node in kernels or not any(_names_tuner(node) for node in function.nodes):
             continue
         host = module.host(function)
         for tuned, owner in host.tunings:
@@ -183,7 +184,7 @@ def _names_tuner(node: ast.AST) -> bool:
 def _decorator(kernel: KernelValue, tuned: Tuned) -> ast.AST:
     """The decorator that made a tuner; the call itself where it was applied by hand."""
     for decorator in kernel.info.node.decorator_list:
-        if any(node is tuned.node for node in ast.walk(decorator)):
+        if any(node is tuned.node for node in walk(decorator)):
             return decorator
     return tuned.node
 
@@ -211,11 +212,11 @@ def _stands_under_switch(node: ast.AST, body: list[ast.stmt]) -> bool:
     for statement in body:
         test = statement.test if isinstance(statement, ast.If) and _says_tune(statement.test) else None
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-        compared = test is not None and any(isinstance(part, ast.Compare) for part in ast.walk(test))
+        compared = test is not None and any(isinstance(part, ast.Compare) for part in walk(test))
         otherwise = negated or compared
         for name in ("body", "orelse", "finalbody", "handlers"):
             block = getattr(statement, name, [])
-            if any(inner is node for part in block for inner in ast.walk(part)):
+            if any(inner is node for part in block for inner in walk(part)):
                 asked = test is not None and (otherwise if name == "orelse" else compared or not negated)
                 return asked or _stands_under_switch(node, block)
         if isinstance(statement, ast.If) and otherwise and isinstance(statement.body[-1], ast.Return):
@@ -236,7 +237,7 @@ def _is_chosen_by_switch(names: frozenset[str], module: Module) -> bool:
     """Whether the file picks one of these kernels by something called `autotune`: `a if autotune else b`."""
     return any(
         isinstance(node, ast.IfExp) and _says_tune(node.test) and any(n in names for n in _names_of(node))
-        for node in ast.walk(module.source.tree)
+        for node in module.source.nodes
     )
 
 
@@ -245,7 +246,7 @@ def _says_tune(test: ast.expr) -> bool:
 
 
 def _names_of(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):
@@ -264,7 +265,7 @@ def _keeps_all_results(project: Project) -> bool:
             _sets_variable(node)
             for module in modules
             if module is not None and not is_script(module)
-            for node in ast.walk(module.source.tree)
+            for node in module.source.nodes
         )
     return known[_KEEPS_RESULTS]
 
@@ -288,13 +289,10 @@ def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
     if function.name.startswith(("__init__", "_init")):
         return True
     shared = {
-        n
-        for inner in ast.walk(function.node)
-        if isinstance(inner, ast.Global | ast.Nonlocal)
-        for n in inner.names
+        n for inner in function.nodes if isinstance(inner, ast.Global | ast.Nonlocal) for n in inner.names
     }
     kept: set[str] = set()
-    for statement in ast.walk(function.node):
+    for statement in function.nodes:
         if isinstance(statement, ast.Assign) and _holds(statement.value, node):
             for target in statement.targets:
                 if isinstance(target, ast.Attribute | ast.Subscript):
@@ -303,17 +301,17 @@ def _is_remembered(function: FunctionInfo, node: ast.AST) -> bool:
                     kept.add(target.id)
     if kept & shared:
         return True
-    return any(_hands_out(statement, node, kept, function) for statement in ast.walk(function.node))
+    return any(_hands_out(statement, node, kept, function) for statement in function.nodes)
 
 
 def _holds(tree: ast.AST, node: ast.AST) -> bool:
-    return any(inner is node for inner in ast.walk(tree))
+    return any(inner is node for inner in walk(tree))
 
 
 def _hands_out(statement: ast.AST, node: ast.AST, kept: set[str], function: FunctionInfo) -> bool:
     """Whether a statement returns the tuner, or uses it as a decorator: who calls the function decides."""
     if isinstance(statement, ast.Return) and statement.value is not None:
-        returned = {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
+        returned = {n.id for n in walk(statement.value) if isinstance(n, ast.Name)}
         return bool(returned & kept) or _holds(statement.value, node)
     if isinstance(statement, ast.FunctionDef) and statement is not function.node:
         return any(_holds(decorator, node) for decorator in statement.decorator_list)

@@ -17,6 +17,7 @@ from tritonlint.model.evaluator import written
 from tritonlint.model.facts import possible_values, resolved
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import Number, Tensor
+from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Argument, Launch
@@ -106,7 +107,7 @@ def variation_of(argument: Argument, launch: Launch) -> Variation | None:
 
 
 def _is_static_name(argument: Argument, launch: Launch) -> bool:
-    names = {node.id for node in ast.walk(argument.node) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(argument.node) if isinstance(node, ast.Name)}
     owned = isinstance(argument.node, ast.Call | ast.Subscript) and _OWNED.match(ast.unparse(argument.node))
     return bool(owned or names & set(launch.module.policy.static_names))
 

@@ -1,0 +1,39 @@
+"""A walk over syntax trees that costs a fraction of `ast.walk`, which a linter would spend its time in."""
+
+from __future__ import annotations
+
+import ast
+
+_NO_NODES = frozenset(
+    "ctx op ops id arg attr level module type_comment conversion is_async simple kind asname value_type "
+    "lineno tag rest kwd_attrs".split()
+)
+"""Fields that hold names, numbers or operators. Operators and contexts are read off their owner."""
+_FIELDS: dict[type, tuple[str, ...]] = {
+    ast.Constant: (),
+    ast.Global: (),
+    ast.Nonlocal: (),
+    ast.MatchSingleton: (),
+}
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    named = kind.__name__ in ("FunctionDef", "AsyncFunctionDef", "ClassDef", "ExceptHandler", "alias")
+    named = named or kind.__name__ in ("MatchAs", "MatchStar", "TypeVar", "ParamSpec", "TypeVarTuple")
+    fields = tuple(f for f in kind._fields if f not in _NO_NODES and not (named and f == "name"))
+    _FIELDS[kind] = fields
+    return fields
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """`node` and every node below it, those nearer to it first, but for operators and contexts."""
+    found = [node]
+    for item in found:  # grows on the way
+        fields = _FIELDS.get(item.__class__)
+        for name in _fields_of(item.__class__) if fields is None else fields:
+            value = getattr(item, name, None)
+            if value.__class__ is list:
+                found += [part for part in value if part is not None]
+            elif value is not None:
+                found.append(value)
+    return found
