@@ -14,7 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "nearest", "patterns", "syntax"},
+    {"finding", "nearest", "patterns", "roots", "syntax"},
     {"source", "policy"},
     {"model"},
     {"rule", "failure"},
@@ -22,8 +22,10 @@ LAYERS = [
     {"catalog"},
     {"selection"},
     {"config", "config_file"},
-    {"files", "suppression", "fingerprint"},
+    {"files", "suppression", "fingerprint", "serial"},
     {"engine", "output", "explain"},
+    {"cache"},
+    {"run"},
     {"confirm"},
     {"testing"},
     {"cli", "lsp", "pytest_plugin"},

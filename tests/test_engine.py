@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tritonlint.config import Options, Settings, SettingsFinder
-from tritonlint.engine import Context, check_paths, check_source
+from tritonlint.engine import Context, check_source
 from tritonlint.finding import Confidence, Position, Severity
+from tritonlint.run import check_paths
 from tritonlint.selection import ALL, Selection
 
 SAMPLE = Settings(packs=("sample_pack",))

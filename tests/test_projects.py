@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tritonlint.engine import check_paths
 from tritonlint.model import Project
+from tritonlint.run import check_paths
 from tritonlint.testing import check_fixture
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"

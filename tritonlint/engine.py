@@ -8,55 +8,27 @@ before a file turns up that mentions Triton.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections import defaultdict
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from tritonlint import catalog
-from tritonlint.config import Settings, SettingsFinder
+from tritonlint.config import Settings
 from tritonlint.failure import failed, invalid_syntax
-from tritonlint.files import Found, discover, display_path
+from tritonlint.files import Found, display_path
 from tritonlint.finding import Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
+from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from tritonlint.model import Kernel, Module, Project
     from tritonlint.rule import Rule
-
-
-STDIN = "<stdin>"
-"""The path that findings show for a text without a name."""
-
-
-@dataclass(slots=True)
-class Run:
-    """What one run saw and found."""
-
-    findings: list[Finding] = field(default_factory=list)
-    files: int = 0
-    """Files that were read."""
-    triton_files: int = 0
-    """Those of them that mention Triton, and so were checked."""
-    failing: bool = False
-    """Whether a finding is at or above the severity at which the settings of its file fail."""
-    errors: list[str] = field(default_factory=list)
-    """Files and folders that could not be read, in words."""
-    incomplete: bool = False
-    """Whether one of them was asked for by name, so that an answer is missing."""
-    rules: dict[str, type[Rule]] = field(default_factory=dict)
-    """The documented rules of every pack that was loaded, by code."""
-
-    def add(self, findings: list[Finding], settings: Settings) -> None:
-        """Count the findings of one checked file."""
-        self.triton_files += 1
-        self.findings += findings
-        self.rules |= catalog.load(settings.packs).documented
-        self.failing |= any(finding.severity.rank >= settings.fail_on.rank for finding in findings)
 
 
 class Context:
@@ -64,6 +36,8 @@ class Context:
 
     def __init__(self) -> None:
         self._projects: dict[Path, Project] = {}
+        self.seconds: dict[str, float] = defaultdict(float)
+        """Where the time went: by rule, and before the rules were asked."""
 
     def renewed(self) -> Context:
         """For another text of a file that was checked: what was read is kept, what was concluded is not."""
@@ -85,61 +59,10 @@ def mentions_triton(data: bytes) -> bool:
     return b"triton" in data or b"gluon" in data
 
 
-def check_paths(paths: Iterable[Path], finder: SettingsFinder | None = None) -> Run:
-    """Check files and folders.
-
-    Raises:
-        ConfigError: a configuration file cannot be used.
-        PackError: a rule pack cannot be loaded.
-    """
-    finder = finder or SettingsFinder()
-    run, context = Run(), Context()
-    named = {os.path.abspath(path): path for path in paths}
-
-    def note_error(path: Path, error: OSError) -> None:
-        run.errors.append(f"{display_path(path)}: cannot be read: {error.strerror or error}")
-        run.incomplete |= os.path.abspath(path) in named
-
-    for found in discover(named.values(), finder, note_error):
-        try:
-            data = found.file.read_bytes()
-        except OSError as error:
-            note_error(found.file, error)
-            continue
-        run.files += 1
-        if mentions_triton(data):
-            settings = finder.of_file(found.file)
-            run.add(check_file(found, data, settings, context), settings)
-    run.findings.sort(key=lambda finding: finding.sort_key)
-    return run
-
-
-def check_text(data: bytes, file: Path | None, finder: SettingsFinder | None = None) -> Run:
-    """Check a text that need not be on disk, such as standard input, as the content of `file`.
-
-    Raises:
-        ConfigError: a configuration file cannot be used.
-        PackError: a rule pack cannot be loaded.
-    """
-    finder = finder or SettingsFinder()
-    run = Run(files=1)
-    if not mentions_triton(data):
-        return run
-    if file is None:
-        settings = finder.of_folder(Path.cwd())
-        run.add(check_source(data, STDIN, settings), settings)
-    else:
-        settings = finder.of_file(file)
-        run.add(check_file(Found(file.absolute(), file.absolute().parent), data, settings), settings)
-    return run
-
-
 def check_file(
     found: Found, data: bytes, settings: Settings, context: Context | None = None
 ) -> list[Finding]:
     """The findings of one file on disk, whose content is `data`."""
-    from tritonlint.model import project_root
-
     root = project_root(found.file, found.given)
     return check_source(data, display_path(found.file), settings, file=found.file, root=root, context=context)
 
@@ -176,12 +99,15 @@ def check_source(
         source, unread = Source(path, ""), [invalid_syntax(failure, path)]
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))
-    module = _model(source, file, root, context or Context())
+    context = context or Context()
+    start = perf_counter()
+    module = _model(source, file, root, context)
+    context.seconds["parsing"] += perf_counter() - start
     if not isinstance(module, Finding):
         module.policy = settings.policy
     if isinstance(module, Finding):
         return stamp([module])
-    return _check(module, settings, settings.ignored_in(file), stamp)
+    return _check(module, settings, settings.ignored_in(file), stamp, context)
 
 
 def _model(source: Source, file: Path | None, root: Path | None, context: Context) -> Module | Finding:
@@ -203,13 +129,19 @@ def _check(
     settings: Settings,
     ignored_here: tuple[str, ...],
     stamp: Callable[[list[Finding]], list[Finding]],
+    context: Context,
 ) -> list[Finding]:
     known = catalog.load(settings.packs)
 
     def ran(code: str) -> bool:
         return code in known.documented and settings.enables(code, ignored_here)
 
-    findings = [finding for rule in known.rules if ran(rule.code) for finding in run_rule(rule, module)]
+    findings: list[Finding] = []
+    for rule in known.rules:
+        if ran(rule.code):
+            start = perf_counter()
+            findings += run_rule(rule, module)
+            context.seconds[rule.code] += perf_counter() - start
     # Fingerprints count equal findings, so they are given before any of them is silenced.
     findings = stamp(_distinct(findings))
     kernels = [_kernel_lines(kernel) for kernel in module.kernels]

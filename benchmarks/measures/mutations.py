@@ -216,7 +216,7 @@ def _is_about(finding, function: str, span: range) -> bool:  # type: ignore[no-u
 
 def run(places: list[Place], corpus: Path, each: int, jobs: int) -> list[Outcome]:
     """The first `each` plants of every operator whose rule was silent before."""
-    from tritonlint.model import project_root
+    from tritonlint.roots import project_root
 
     outcomes: list[Outcome] = []
     wanted = {operator.name: each for operator in OPERATORS}

@@ -8,7 +8,7 @@ Data flows one way: `source` -> `module`/`project` (names, files) -> `host` and 
 from tritonlint.model.kernel import Kernel, Place
 from tritonlint.model.launch import Launch
 from tritonlint.model.module import Module
-from tritonlint.model.project import Project, project_root
+from tritonlint.model.project import Project
 from tritonlint.model.proof import Proof
 
-__all__ = ["Kernel", "Launch", "Module", "Place", "Project", "Proof", "project_root"]
+__all__ = ["Kernel", "Launch", "Module", "Place", "Project", "Proof"]

@@ -8,57 +8,21 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint.model.module import FunctionInfo, Module
+from tritonlint.roots import package_top, python_files
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
     from tritonlint.model.records import Trace
 
-_MARKERS = ("tritonlint.toml", "pyproject.toml", ".git")
-_SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"))
 _OUTSIDE = frozenset(
     "triton torch numpy math functools itertools os typing dataclasses jax pytest collections".split()
 )
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def project_root(file: Path, given: Path) -> Path:
-    """The folder whose files are context for `file`.
-
-    The nearest parent with tritonlint.toml, pyproject.toml or .git; else the topmost package
-    folder; else `given`, or its folder if it is a file.
-    """
-    folder = file.absolute().parent
-    root = _root_above(folder)
-    if root is not None:
-        return root
-    return given if given.is_dir() else folder
-
-
-@lru_cache(maxsize=65536)
-def _root_above(folder: Path) -> Path | None:
-    """The nearest marked folder, else the topmost package folder."""
-    for parent in (folder, *folder.parents):
-        # Not `Path.exists`, which raises for a name that is too long for the file system.
-        if any(os.path.exists(parent / marker) for marker in _MARKERS):
-            return parent
-    return package_top(folder / "_")
-
-
-def package_top(file: Path) -> Path | None:
-    """The topmost folder of the package `file` is in, None if it is in none."""
-    return _top_of(file.parent)
-
-
-@lru_cache(maxsize=65536)
-def _top_of(folder: Path) -> Path | None:
-    if not os.path.exists(folder / "__init__.py"):
-        return None
-    return (_top_of(folder.parent) if folder.parent != folder else None) or folder
 
 
 class Project:
@@ -86,6 +50,10 @@ class Project:
             name: self.__dict__[name] for name in ("files", "_texts", "_words") if name in self.__dict__
         }
         return other
+
+    def read(self) -> None:
+        """Read every file and index its words, so that processes forked from this one need not."""
+        _ = self._words
 
     def remembered(self, what: str) -> dict[Any, Any]:
         """What an analysis has concluded so far, under its own name; it is forgotten with the project."""
@@ -165,17 +133,8 @@ class Project:
     # --- search ---------------------------------------------------------------------------------
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """Every Python file under the root, in order. Pipes are left out: to read one waits for a writer."""
-        found: list[Path] = []
-        for folder, folders, names in os.walk(self.root):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if name not in _SKIPPED and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
-            )
-            paths = [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
-            found += [Path(path) for path in paths if os.path.isfile(path)]
-        return tuple(found)
+        """Every Python file under the root, in order."""
+        return tuple(map(Path, python_files(self.root)))
 
     @cached_property
     def _texts(self) -> dict[Path, bytes]:

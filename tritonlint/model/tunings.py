@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from tritonlint.model.context import is_script
 from tritonlint.model.evaluator import written
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.project import package_top
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
 from tritonlint.model.values import Choice, KernelValue, Mapping, Number, Tuned
+from tritonlint.roots import package_top
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
