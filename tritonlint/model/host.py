@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -93,6 +92,8 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.module = module
         self.function = function
         self.calls_around = inlined
+        self._origin = (module.dotted, function.qualified_name if function is not None else "")
+        self._unknowns = 0
         self.launches: list[Launch] = []
         self.inlined: list[Launch] = []
         """Launches in functions that were called here, with this caller's arguments and facts."""
@@ -110,6 +111,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         """How often the loops around that are written out run what is inside."""
         self.applied: tuple[ast.Lambda, ...] = ()
         """The lambdas being called."""
+
+    def _unique(self) -> tuple[object, ...]:
+        """What names one unknown number: the same in every run, whatever was evaluated before."""
+        self._unknowns += 1
+        return (*self._origin, *self.path_key, self._unknowns)
 
     def keep_allowance(self) -> None:
         """Leave a part of the budget for what is asked for later: decorators, constants of the module."""
@@ -582,6 +588,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.loops_around = self.loops_around
         inner.rounds = self.rounds
         inner.path_key = (*self.path_key, node.lineno, node.col_offset)
+        inner._origin = self._origin
         inner.ranks = self.ranks
         inner.names = self.names
         inner.fixed_sizes = self.fixed_sizes
@@ -911,7 +918,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             polys = frozenset(option.poly for option in options if option is not None)
             return Number(Poly.of(Atom("either", polys, "choice", value.grounds))) if polys else None
         if isinstance(value, Unknown):
-            return Number(Poly.of(Atom("unknown", next(_UNIQUE))), deps=value.deps)
+            return Number(Poly.of(Atom("unknown", self._unique())), deps=value.deps)
         return None
 
     def operate(self, node: ast.AST, operator: ast.operator, left: Value, right: Value) -> Value:
@@ -1101,7 +1108,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         if isinstance(source, SizesOf):
             return Number(source.tensor.size)
         return Number(
-            Poly.of(Atom("product of", source.key if isinstance(source, Tensor) else next(_UNIQUE)))
+            Poly.of(Atom("product of", source.key if isinstance(source, Tensor) else self._unique()))
         )
 
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
@@ -1186,7 +1193,6 @@ def _negated_ceiling(left: Poly, right: Poly) -> Poly | None:
     return None
 
 
-_UNIQUE = itertools.count()
 _NO_ARGS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
 _H = HostEvaluator
 Handler = Callable[[HostEvaluator, ast.Call, list[Value], Arguments], Value]

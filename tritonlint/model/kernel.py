@@ -181,16 +181,23 @@ EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_con
 """Methods that many classes have."""
 
 
+MAX_FILES = 16
+"""A name that more files call than this, such as `run` or `start`, leads nowhere."""
+
+
 def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
     """Host functions that call a function by a name that resolves to it."""
     if function.class_node is not None and function.name in EVERYONES:
         return []  # a call of `forward` on some object does not say whose
     project = function.module.project
     found: list[FunctionInfo] = []
-    for module in [
-        function.module,
-        *project.modules_mentioning(function.name, function.module, anywhere=True, called=True),
-    ]:
+    home = function.module.file if function.class_node is None else None
+    calling_modules = project.modules_mentioning(
+        function.name, function.module, anywhere=True, called=True, home=home
+    )
+    if len(calling_modules) > MAX_FILES:
+        return []
+    for module in [function.module, *calling_modules]:
         if not _calling(function.name, module):
             continue
         meant = module.name(function.name)
@@ -215,7 +222,8 @@ def modules_knowing(info: FunctionInfo) -> list[Module]:
     while names - searched:
         name = min(names - searched)
         searched.add(name)
-        for module in project.modules_mentioning(name, info.module):
+        home = info.module.file if name == info.name else None
+        for module in project.modules_mentioning(name, info.module, home=home):
             modules.setdefault(id(module), module)
             names |= module.names_for(info) if len(searched) < 4 else set()
     return list(modules.values())
@@ -246,7 +254,10 @@ def callers_of(info: FunctionInfo) -> list[FunctionInfo]:
     """Jit functions that call `info` by a name that resolves to it."""
     project = info.module.project
     found: list[FunctionInfo] = []
-    for module in [info.module, *project.modules_mentioning(info.name, info.module, called=True)]:
+    for module in [
+        info.module,
+        *project.modules_mentioning(info.name, info.module, called=True, home=info.module.file),
+    ]:
         calling = _calling(info.name, module)  # asked first: to know the kernels takes an evaluation
         found.extend(
             value.info

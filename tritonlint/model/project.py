@@ -33,7 +33,7 @@ class Project:
         self._sources: dict[Path, Source | None] = {}
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
-        self._foreign: dict[tuple[str, bool, bool], list[Path]] = {}
+        self._foreign: dict[tuple[object, ...], list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
         self._homes: dict[Path, list[Path]] = {}
         self._memory: dict[str, dict[Any, Any]] = {}
@@ -172,17 +172,25 @@ class Project:
         return found
 
     def modules_mentioning(
-        self, name: str, besides: Module, *, anywhere: bool = False, called: bool = False
+        self,
+        name: str,
+        besides: Module,
+        *,
+        anywhere: bool = False,
+        called: bool = False,
+        home: Path | None = None,
     ) -> list[Module]:
         """Modules other than `besides` in which `name` occurs and may mean what another file defines.
 
-        With `called`, those alone that call something by that name.
+        With `called`, those alone that call something by that name. With `home`, the file that defines it on
+        its top level, `x.name` counts only where that file or a folder around it is mentioned.
         """
-        key = (name, anywhere, called)
+        places = _words_for(home) if home is not None else ()
+        key = (name, anywhere, called, places)
         if key not in self._foreign:
             mentioning = self.files_mentioning(name, anywhere=anywhere)
             self._foreign[key] = [
-                path for path in mentioning if not _means_own(name, self._texts[path], called=called)
+                path for path in mentioning if _may_mean(name, self._texts[path], places, called=called)
             ]
         found = []
         for path in self._foreign[key]:
@@ -220,21 +228,35 @@ def _source(path: Path) -> Source | None:
     return source
 
 
-def _means_own(name: str, data: bytes, *, called: bool = False) -> bool:
-    """Whether a text defines `name` itself and neither imports it nor asks a module for it.
+def _words_for(home: Path) -> tuple[bytes, ...]:
+    """The names by which a file's own things are reached: its own, and those of the folders that hold it."""
+    return tuple(part.encode("utf-8", "surrogatepass") for part in (home.stem, *home.parent.parts[-2:]))
 
-    With `called`, also whether it never calls it. Where every file has a kernel of the same name, this
-    saves parsing all of them for the sake of one.
+
+def _may_mean(name: str, data: bytes, homes: tuple[bytes, ...], *, called: bool = False) -> bool:
+    """Whether `name` in a text can be what another file defines: imported, or asked of a module in `homes`.
+
+    With `called`, whether it is called, too. Where every file has a kernel of the same name, or uses the name
+    for something of its own, this saves parsing all of them for the sake of one.
     """
     word = re.escape(name.encode())
     if called and re.search(rb"\b%b[\s\\]*\(" % word, data) is None:
+        return False
+    if re.search(rb"\bimport\b(?:[^\n(\\]|\\\r?\n)*\b%b\b" % word, data) is not None:
         return True
-    return (
-        re.search(rb"^(?:async )?def %b\b" % word, data, re.MULTILINE) is not None
-        and re.search(rb"\.\s*%b\b|\bimport\b(?:[^\n(\\]|\\\r?\n)*(?:\([^)]*)?\b%b\b" % (word, word), data)
-        is None
-        and re.search(rb"\bimport\b\s*\(?\s*\*", data) is None
-    )
+    reached = not homes or any(place in data for place in homes)
+    if reached and re.search(rb"%b\.\s*%b\b" % (_NO_LIBRARY, word), data) is not None:
+        return True
+    if re.search(rb"\bimport\b\s*\(?\s*\*", data) is not None:
+        return True
+    whole = re.compile(rb"\b%b\b" % word)
+    return any(whole.search(names) is not None for names in _LISTS.findall(data))
+
+
+_NO_LIBRARY = rb"(?<!\btl)(?<!\bnp)(?<!\bgl)(?<!\btorch)(?<!\bmath)(?<!\btriton)"
+"""What `x.name` is asked of is no library: `tl.max` is none of ours."""
+_LISTS = re.compile(rb"\bimport\s*(?:\\\r?\n\s*)?\(((?:[^()#]|#[^\n]*)*)\)")
+"""The names of an import in parentheses; what a comment there says may hold parentheses of its own."""
 
 
 def _file_of(stem: Path, root: Path) -> Path | None:

@@ -135,8 +135,12 @@ def limit_of(exposure: Exposure) -> str:
 
 def _quoted(size: Poly) -> str:
     text = str(size)
-    plain = not re.search(r"\.\.\.|\?|unknown\(|iteration|load\(", text)
-    return f"`{text}`" if len(text) <= LONGEST and plain else "the tensor's size"
+    return f"`{text}`" if len(text) <= LONGEST and _is_readable(size) else "the tensor's size"
+
+
+def _is_readable(size: Poly) -> bool:
+    """Whether a size has no part that only the model has a word for."""
+    return not re.search(r"\.\.\.|\?|unknown\(|product of\(|iteration|load\(", str(size))
 
 
 def verb_of(exposure: Exposure) -> str:
@@ -169,7 +173,7 @@ def related_of(exposure: Exposure) -> Iterator[Related]:
 def _how(exposure: Exposure) -> str:
     """What the launch shows of the size."""
     size, axis = exposure.tail.size, exposure.axis
-    if size is None or axis is None or exposure.launch is None or "..." in str(size):
+    if size is None or axis is None or exposure.launch is None or not _is_readable(size):
         return ""
     return f" with {size}, which nothing makes a multiple of {exposure.launch.on_host(axis.extent)}"
 
