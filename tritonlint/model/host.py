@@ -1098,6 +1098,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         name = source.key if isinstance(source, Tensor) else "items"
         return Number(Poly.of(Atom("extreme", "sum", name)))
 
+    def _bool(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        value = args[0] if args else NONE
+        return truth(self.truth_of(value), static=True, deps=deps_of(value))
+
     def _prod(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         source = args[0] if args else UNKNOWN_VALUE
         if isinstance(source, Sequence) and source.exact:
@@ -1204,6 +1208,7 @@ _CALLS: dict[str, Handler] = {
     "triton.next_power_of_2": _H._next_power,
     "builtins.min": _H._builtin_extreme,
     "builtins.max": _H._builtin_extreme,
+    "builtins.bool": _H._bool,
     "builtins.len": _H._length,
     "builtins.range": _H._range,
     "builtins.list": _H._sequence,
