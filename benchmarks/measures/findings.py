@@ -54,6 +54,8 @@ def answer(paths: Iterable[Path], folder: Path, tree: Path = TREE) -> list[dict[
     """
     command = [sys.executable, "-m", "tritonlint", "check", "--no-cache", "--select", "ALL"]
     command += ["--min-confidence", "low", "--output-format", "json", *map(str, paths)]
+    if (tree / "tritonlint" / "run.py").exists():  # older trees know one process only
+        command += ["--jobs", "1"]  # several packages are checked side by side
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tree), str(tree / "rules")))}
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
     if done.returncode not in (0, 1):
