@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ class Project:
         self._traces: dict[FunctionInfo, Trace] = {}
         self._foreign: dict[tuple[object, ...], list[Path]] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
+        self._reaches: dict[Path, Reach] = {}
         self._homes: dict[Path, list[Path]] = {}
         self._memory: dict[str, dict[Any, Any]] = {}
 
@@ -190,7 +192,7 @@ class Project:
         if key not in self._foreign:
             mentioning = self.files_mentioning(name, anywhere=anywhere)
             self._foreign[key] = [
-                path for path in mentioning if _may_mean(name, self._texts[path], places, called=called)
+                path for path in mentioning if self._reach(path).has(name, places, called=called)
             ]
         found = []
         for path in self._foreign[key]:
@@ -199,6 +201,11 @@ class Project:
                 if module is not None:
                     found.append(module)
         return found
+
+    def _reach(self, path: Path) -> Reach:
+        if path not in self._reaches:
+            self._reaches[path] = Reach.of(self._texts[path])
+        return self._reaches[path]
 
     # --- evaluation -----------------------------------------------------------------------------
     def trace(self, info: FunctionInfo) -> Trace:
@@ -233,30 +240,50 @@ def _words_for(home: Path) -> tuple[bytes, ...]:
     return tuple(part.encode("utf-8", "surrogatepass") for part in (home.stem, *home.parent.parts[-2:]))
 
 
-def _may_mean(name: str, data: bytes, homes: tuple[bytes, ...], *, called: bool = False) -> bool:
-    """Whether `name` in a text can be what another file defines: imported, or asked of a module in `homes`.
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a file can mean by a name that another file defines, read off its text without parsing it."""
 
-    With `called`, whether it is called, too. Where every file has a kernel of the same name, or uses the name
-    for something of its own, this saves parsing all of them for the sake of one.
-    """
-    word = re.escape(name.encode())
-    if called and re.search(rb"\b%b[\s\\]*\(" % word, data) is None:
-        return False
-    if re.search(rb"\bimport\b(?:[^\n(\\]|\\\r?\n)*\b%b\b" % word, data) is not None:
-        return True
-    reached = not homes or any(place in data for place in homes)
-    if reached and re.search(rb"%b\.\s*%b\b" % (_NO_LIBRARY, word), data) is not None:
-        return True
-    if re.search(rb"\bimport\b\s*\(?\s*\*", data) is not None:
-        return True
-    whole = re.compile(rb"\b%b\b" % word)
-    return any(whole.search(names) is not None for names in _LISTS.findall(data))
+    data: bytes
+    imported: frozenset[bytes]
+    asked: frozenset[bytes]
+    """Names that are asked of something, `x.name`, which is no library: `tl.max` is none of ours."""
+    star: bool
+    """Whether it imports everything of some module."""
+
+    @classmethod
+    def of(cls, data: bytes) -> Reach:
+        """Read a text."""
+        lists = _LISTS.findall(data) + _IMPORTS.findall(data)
+        of_libraries = Counter(_OF_LIBRARY.findall(data))
+        return cls(
+            data,
+            frozenset(word for names in lists for word in _WORD.findall(names)),
+            frozenset(n for n, count in Counter(_ASKED.findall(data)).items() if count > of_libraries[n]),
+            _STAR.search(data) is not None,
+        )
+
+    def has(self, name: str, homes: tuple[bytes, ...], *, called: bool = False) -> bool:
+        """Whether `name` can be what another file defines: imported, or asked of a module in `homes`.
+
+        With `called`, whether it is called, too. Where every file has a kernel of the same name, or uses the
+        name for something of its own, this saves parsing all of them for the sake of one.
+        """
+        word = name.encode()
+        near = not homes or any(place in self.data for place in homes)
+        if not (self.star or word in self.imported or (near and word in self.asked)):
+            return False
+        # The word first: a pattern that starts with letters is searched for many times faster.
+        whole = rb"%b(?<![A-Za-z0-9_]%b)[\s\\]*\(" % (re.escape(word), re.escape(word))
+        return not called or re.search(whole, self.data) is not None
 
 
-_NO_LIBRARY = rb"(?<!\btl)(?<!\bnp)(?<!\bgl)(?<!\btorch)(?<!\bmath)(?<!\btriton)"
-"""What `x.name` is asked of is no library: `tl.max` is none of ours."""
-_LISTS = re.compile(rb"\bimport\s*(?:\\\r?\n\s*)?\(((?:[^()#]|#[^\n]*)*)\)")
+_IMPORTS = re.compile(rb"import\b((?:[^\n(\\#]|\\\r?\n)*)")
+_LISTS = re.compile(rb"import\s*(?:\\\r?\n\s*)?\(((?:[^()#]|#[^\n]*)*)\)")
 """The names of an import in parentheses; what a comment there says may hold parentheses of its own."""
+_STAR = re.compile(rb"import\s*\(?\s*\*")
+_ASKED = re.compile(rb"\.\s*([A-Za-z_][A-Za-z0-9_]*)")
+_OF_LIBRARY = re.compile(rb"\b(?:tl|np|gl|torch|math|triton)\.\s*([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def _file_of(stem: Path, root: Path) -> Path | None:
