@@ -74,7 +74,7 @@ class AutotuneInProduction(Rule):
             if not tuning.rebuilt and (tuning.gated or tuning.several is Proof.UNKNOWN):
                 continue
             confidence = Confidence.HIGH if tuning.rebuilt and not tuning.gated else Confidence.MEDIUM
-            if tuning.idle or tuning.may_be_one or (tuning.switched and not tuning.rebuilt):
+            if tuning.idle or ((tuning.may_be_one or tuning.switched) and not tuning.rebuilt):
                 confidence = Confidence.LOW
             yield self.finding(
                 Place(module.source, tuning.node, tuning.kernel_name),
