@@ -54,8 +54,8 @@ def remnants_of(tuning: Tuning, trace: Trace) -> Iterator[Remnant]:
         if update is not None:
             sure = _is_idle(update, tuning) is _is_reset(update, effect) is Proof.NO
             yield Remnant("updated", name, (update,), sure=sure)
-        elif pair is not None and (idle := _is_idle(pair.read, tuning)) is not Proof.YES:
-            sure = pair.sure and idle is Proof.NO
+        elif pair is not None and (off := _is_off(pair.read, tuning)) is not Proof.YES:
+            sure = pair.sure and off is Proof.NO
             yield Remnant("overwritten", name, (pair.read, pair.write), sure=sure)
     for launch in tuning.launches:
         alias, slots = _aliases(launch, trace, effects), _stale_slots(launch, tuning.tuned, effects)
@@ -179,15 +179,28 @@ def _varied(tuned: Tuned, launch: Launch) -> frozenset[Atom]:
 def _is_idle(touch: Touch, tuning: Tuning) -> Proof:
     """Whether an access stands under a condition that every configuration, or launch, makes false.
 
-    UNKNOWN where the condition is about a parameter that only configurations which cannot be read give,
-    or about a switch that is off unless a launch that is not seen turns it on, and where the host checks
+    UNKNOWN also where the condition is about a parameter that only configurations which cannot be read give.
+    """
+    off = _is_off(touch, tuning)
+    if off is not Proof.NO:
+        return off
+    every = configurations(tuning.tuned)
+    given = {name for launch in tuning.launches for name in launch.arguments}
+    conditions = getattr(touch, "conditions", ())
+    asked = {atom.args[0] for part in conditions for atom in part.closure if atom.kind == "param"}
+    return Proof.NO if every.exact or every.items or asked <= given else Proof.UNKNOWN
+
+
+def _is_off(touch: Touch, tuning: Tuning) -> Proof:
+    """Whether no configuration and no launch that is seen leads to an access.
+
+    UNKNOWN for a switch that is off unless a launch that is not seen turns it on, and where the host checks
     something together with the tuning: `assert not (accumulate and autotune)`.
     """
     conditions = getattr(touch, "conditions", ())
-    every = configurations(tuning.tuned)
     settings = [
         {Atom("param", name): value.poly for name, value in config.kwargs.items if isinstance(value, Number)}
-        for config in every.items
+        for config in configurations(tuning.tuned).items
     ]
     if settings and all(_any_fails(conditions, known) for known in settings):
         return Proof.YES
@@ -197,10 +210,8 @@ def _is_idle(touch: Touch, tuning: Tuning) -> Proof:
     if any(_says_when_not_to_tune(fact) for launch in launches for fact in launch.facts):
         return Proof.UNKNOWN
     given = {name for launch in launches for name in launch.arguments}
-    if tuning.kernel is not None and _any_fails(conditions, _defaults(tuning.kernel.info, given)):
-        return Proof.UNKNOWN
-    asked = {atom.args[0] for part in conditions for atom in part.closure if atom.kind == "param"}
-    return Proof.NO if every.exact or settings or asked <= given else Proof.UNKNOWN
+    off = tuning.kernel is not None and _any_fails(conditions, _defaults(tuning.kernel.info, given))
+    return Proof.UNKNOWN if off else Proof.NO
 
 
 def _says_when_not_to_tune(fact: Formula) -> bool:
