@@ -15,10 +15,9 @@ import contextlib
 import hashlib
 import json
 import os
-import shutil
 import sys
-import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,10 +60,7 @@ class Known:
 
 
 class ProjectCache:
-    """The findings of one project as an earlier run left them, and as this one will.
-
-    `known` says whether nothing has changed since.
-    """
+    """The findings of one project as an earlier run left them, and as this one will."""
 
     def __init__(self, folder: Path, root: Path, packs: tuple[str, ...]) -> None:
         self.root = root
@@ -76,8 +72,7 @@ class ProjectCache:
         self._answers: dict[str, dict[str, Any]] = before["answers"] if before else {}
         self._stamps = {path: stamp for path in python_files(root) if (stamp := _stamp(path)) is not None}
         self._changed = not before
-        self.known = bool(before) and self._is_unchanged()
-        if not self.known:
+        if not self._is_unchanged():
             self._answers = {}
 
     def _is_unchanged(self) -> bool:
@@ -139,6 +134,8 @@ def clean(folder: Path) -> bool:
     """
     if not (folder / "CACHEDIR.TAG").is_file():
         return False
+    import shutil
+
     shutil.rmtree(folder)
     return True
 
@@ -158,10 +155,12 @@ def _digest(path: str) -> str:
         return ""
 
 
+@lru_cache(maxsize=256)
 def _digest_of(settings: Settings) -> str:
     return hashlib.blake2b(repr(settings).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
+@lru_cache(maxsize=8)
 def _code_stamp(packs: tuple[str, ...]) -> str:
     """What changes with the code of tritonlint and of the rule packs, whether released or being written."""
     found = hashlib.blake2b(digest_size=16)
@@ -195,6 +194,8 @@ def _is_sound(data: Any) -> bool:
 
 
 def _write(folder: Path, file: Path, data: dict[str, Any]) -> None:
+    import tempfile  # a run that finds all as it was writes nothing
+
     temporary = None
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -163,20 +163,21 @@ def _run(
         raise Refusal("`--stdin-filename` names what is read from standard input: give `-` as path")
     try:
         if not from_stdin:
-            from tritonlint.cache import folder_of
-
-            cache = (
-                None if options["no_cache"] else folder_of(finder.of_folder(Path.cwd()), options["cache_dir"])
-            )
+            cache = None if options["no_cache"] else _cache_folder(finder, options["cache_dir"])
             with _progress() as tell:
-                return check_paths(
-                    paths, finder, jobs=options["jobs"] or _cores(), cache=cache, tell=tell
-                ), {}
+                run = check_paths(paths, finder, jobs=options["jobs"] or _cores(), cache=cache, tell=tell)
+            return run, {}
         data = _standard_input()
         shown = display_path(stdin_filename) if stdin_filename else STDIN
         return check_text(data, stdin_filename, finder), {shown: data}
     except (ConfigError, PackError) as error:
         raise Refusal(str(error)) from error
+
+
+def _cache_folder(finder: SettingsFinder, given: Path | None) -> Path:
+    from tritonlint.cache import folder_of
+
+    return folder_of(finder.of_folder(Path.cwd()), given)
 
 
 def _cores() -> int:
@@ -229,7 +230,7 @@ def clean(cache_dir: Path | None) -> None:
     from tritonlint.config import ConfigError, SettingsFinder
 
     try:
-        folder = cache.folder_of(SettingsFinder().of_folder(Path.cwd()), cache_dir)
+        folder = _cache_folder(SettingsFinder(), cache_dir)
         removed = cache.clean(folder)
     except (ConfigError, OSError) as error:
         raise Refusal(f"the cache cannot be removed: {error}") from error

@@ -45,12 +45,6 @@ def _top_of(folder: Path) -> Path | None:
     return (_top_of(folder.parent) if folder.parent != folder else None) or folder
 
 
-def forget_folders() -> None:
-    """Look at the disk anew for where projects and packages start."""
-    _root_above.cache_clear()
-    _top_of.cache_clear()
-
-
 def python_files(root: Path) -> list[str]:
     """Every Python file under a folder, in order. Pipes are left out: to read one waits for a writer."""
     found: list[str] = []

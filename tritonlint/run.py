@@ -66,9 +66,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file to check: its content is read again where it is checked."""
+    """A file to check, and its content."""
 
     found: Found
+    data: bytes
     settings: Settings
 
 
@@ -131,7 +132,7 @@ def check_paths(
         if known is not None and known.checked:
             run.add(list(known.findings), settings)
         elif known is None and mentions_triton(data):
-            tasks.append(Task(found, settings))
+            tasks.append(Task(found, data, settings))
         elif known is None:
             caches.keep(found, settings, None)
     run.seconds["finding and reading files"] += perf_counter() - start
@@ -217,7 +218,7 @@ def _answers(tasks: list[Task], jobs: int) -> Iterator[tuple[list[Task], Answer]
     failed: list[list[Task]] = []
     with ProcessPoolExecutor(jobs, mp_context=method) as pool:
         try:
-            futures = [(chunk, pool.submit(_in_worker, chunk)) for chunk in waiting]
+            futures = [(chunk, pool.submit(check_tasks, chunk)) for chunk in waiting]
             for chunk, future in futures:
                 try:
                     yield chunk, future.result()
@@ -236,16 +237,10 @@ _inherited: Context | None = None
 
 def _prepare(tasks: list[Task], context: Context) -> None:
     """Import and read what every process will need, before they part."""
-    import tritonlint.model  # noqa: F401 - for the processes to come
-
     for packs in {task.settings.packs for task in tasks}:
         catalog.load(packs)
     for root in {project_root(task.found.file, task.found.given) for task in tasks}:
         context.project(root).read()
-
-
-def _in_worker(tasks: list[Task]) -> Answer:
-    return check_tasks(tasks)
 
 
 def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
@@ -256,11 +251,7 @@ def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
     took: list[float] = []
     for task in tasks:
         start = perf_counter()
-        try:
-            data = task.found.file.read_bytes()
-        except OSError:
-            data = b""  # it was there a moment ago
-        findings.append(tuple(check_file(task.found, data, task.settings, context)))
+        findings.append(tuple(check_file(task.found, task.data, task.settings, context)))
         took.append(perf_counter() - start)
     spent = {stage: seconds - before.get(stage, 0.0) for stage, seconds in context.seconds.items()}
     return Answer(tuple(findings), tuple(took), spent)

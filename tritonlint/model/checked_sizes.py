@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tritonlint.model.kernel import MAX_FILES
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo
     from tritonlint.model.project import Project
 
-MAX_FILES = 16
-"""Files that are searched around a launch; a name that more of them mention leads nowhere."""
 _DEPTH = 3
 _SHORT = 3
 _NAME = r"(?:\w+\.)*(\w+)"

@@ -12,7 +12,7 @@ from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
-from tritonlint.model.records import Definition, Dot, Reduction, Trace, Where
+from tritonlint.model.records import Access, Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 from tritonlint.syntax import walk
@@ -91,24 +91,30 @@ def _is_workspace(dtype: DType, trace: Trace, launches: tuple[Launch, ...]) -> b
     cast_to = {name for cast in trace.casts if cast.value.origin for name in cast.dtype.elements}
     if not cast_to - dtype.elements:
         return False
-    for access in trace.accesses:
-        value = access.value
-        if access.is_write and isinstance(value, Number) and value.dtype.is_wide and value.origin:
-            base = base_of(access.address.poly, trace, launches)
-            if base is not None and base in dtype.elements - cast_to:
-                return True
-    return False
+    kept = dtype.elements - cast_to
+    return any(
+        base in kept
+        and isinstance(access.value, Number)
+        and access.value.dtype.is_wide
+        and access.value.origin
+        for base, access in _writes(trace, launches)
+    )
 
 
 def _writes_wider(trace: Trace, launches: tuple[Launch, ...]) -> bool:
     """Whether launches allocate float32 for what the kernel writes, as one does for half inputs."""
-    for launch in launches:
-        for access in trace.accesses:
-            base = base_of(access.address.poly, trace, launches) if access.is_write else None
-            tensor = launch.tensor(base) if base is not None else None
-            if tensor is not None and tensor.origin == "fresh" and tensor.dtype.name == "fp32":
-                return True
-    return False
+    tensors = (launch.tensor(base) for base, _ in _writes(trace, launches) for launch in launches)
+    return any(
+        tensor is not None and tensor.origin == "fresh" and tensor.dtype.name == "fp32" for tensor in tensors
+    )
+
+
+def _writes(trace: Trace, launches: tuple[Launch, ...]) -> Iterator[tuple[str, Access]]:
+    """What a kernel writes, and to which of its pointers."""
+    for access in trace.accesses:
+        base = base_of(access.address.poly, trace, launches) if access.is_write else None
+        if base is not None:
+            yield base, access
 
 
 def _at_launch(dtype: DType, launch: Launch) -> Halfness:

@@ -38,10 +38,9 @@ def confidence_of(exposure: Exposure) -> Confidence:
     if exposure.kind == "index" and not exposure.tail.stepped:
         return Confidence.LOW
     axis = exposure.axis
+    # A literal width beside a literal limit: two parts of a row, each as it should be.
     if axis is not None and not axis.steps and axis.extent.constant is not None:
-        return (
-            Confidence.LOW
-        )  # a literal width beside a literal limit: two parts of a row, each as it should be
+        return Confidence.LOW
     if axis is None or axis.steps or exposure.sibling_is_same_tensor or exposure.sibling_is_same_place:
         return Confidence.MEDIUM
     certain = exposure.launch is None or (exposure.witnesses >= 2 and exposure.is_block)
