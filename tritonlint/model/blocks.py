@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.bounds import is_configured
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import divides, possible_values
-from tritonlint.model.kernel import as_callers_make_it, launches_of
+from tritonlint.model.kernel import as_the_project_calls_it, launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import BlockAccess, Trace
@@ -44,6 +45,16 @@ class UncheckedAxis:
     trace: Trace
 
     @property
+    def size_as_written(self) -> str:
+        """The size of the axis in the kernel's own words, where the value is one of several."""
+        shown, call = str(self.size), self.access.pointer.node
+        if "..." not in shown or not isinstance(call, ast.Call):
+            return shown
+        shapes = [keyword.value for keyword in call.keywords if keyword.arg == "shape"] or call.args[1:2]
+        sizes = shapes[0].elts if shapes and isinstance(shapes[0], ast.Tuple | ast.List) else []
+        return ast.unparse(sizes[self.axis]) if self.axis < len(sizes) else shown
+
+    @property
     def is_of_a_flat_tensor(self) -> bool:
         """Whether the one axis is a product of sizes: a tile that moves along one factor stays inside."""
         flat = len(self.access.pointer.shape) == 1
@@ -54,7 +65,7 @@ class UncheckedAxis:
         """Whether no call in the package turns on the branch that it stands in."""
         if self.launch is None:
             return False
-        calls = as_callers_make_it(self.launch)
+        calls = as_the_project_calls_it(self.launch)
         return bool(calls) and all(call.cuts_away(self.access.conditions) for call in calls)
 
     @property

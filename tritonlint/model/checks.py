@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tritonlint.model.facts import half_tested
-from tritonlint.model.kernel import EVERYONES, called_names, host_callers
-from tritonlint.model.values import ClassValue
+from tritonlint.model.kernel import EVERYONES, MAX_STEPS, called_names, callers_by_any_name
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from tritonlint.model.logic import Formula
     from tritonlint.model.module import FunctionInfo, Module
     from tritonlint.model.symbolic import Atom, Poly
-
-MAX_STEPS = 3
-"""How far callers are followed."""
 
 
 def is_tested_somehow(
@@ -92,7 +88,7 @@ def _around(launch: Launch) -> tuple[FunctionInfo, ...]:
         queue = [(function, 0)]
         while queue:
             current, steps = queue.pop(0)
-            for caller in _callers(current) if steps < MAX_STEPS else ():
+            for caller in callers_by_any_name(current) if steps < MAX_STEPS else ():
                 if caller is not function and caller not in leading:
                     leading[caller] = None
                     queue.append((caller, steps + 1))
@@ -101,30 +97,6 @@ def _around(launch: Launch) -> tuple[FunctionInfo, ...]:
                 if other is not function:
                     leading.setdefault(other)
         cache[function] = tuple(leading)
-    return cache[function]
-
-
-def _callers(function: FunctionInfo) -> list[FunctionInfo]:
-    """Functions that call this one; of a method that everything has, those that name its class."""
-    if function.class_node is None or function.name not in EVERYONES:
-        return host_callers(function)
-    name, module = function.class_node.name, function.module
-    modules = [module, *module.project.modules_mentioning(name, module, anywhere=True)]
-    return [
-        other
-        for one in modules
-        if not isinstance(value := one.name(name), ClassValue) or value.node is function.class_node
-        for other in one.functions
-        if name in _mentioned(other)
-    ]
-
-
-def _mentioned(function: FunctionInfo) -> frozenset[str]:
-    """The names that stand in a function, but for its own parameters' annotations."""
-    cache: dict[FunctionInfo, frozenset[str]] = function.module.project.remembered("mentioned")
-    if function not in cache:
-        nodes = (node for statement in function.node.body for node in walk(statement))
-        cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
     return cache[function]
 
 

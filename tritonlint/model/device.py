@@ -258,11 +258,12 @@ class DeviceEvaluator(Evaluator):
                 start = self.definitions[name] = self.replaced  # `x = x + y` defines nothing new
             where = self.where(node)
             handing = {atom.args[0] for atom in self._carrying(before, name)}
-            unrolled = bool(handing) and handing <= {la.trip.args[0] for la in self.loops if la.static}
+            loops = tuple(loop for loop in self.loops if loop.trip.args[0] in handing)
+            unrolled = bool(handing) and handing <= {loop.trip.args[0] for loop in loops if loop.static}
             if handing and not unrolled and before.dtype.literal and before.dtype.is_integer:
                 self._mark_integers(added)  # a loop keeps the type that a name starts with
             self.trace.accumulations.append(
-                Accumulation(where, name, before, added, after, start, part, bool(handing), unrolled)
+                Accumulation(where, name, before, added, after, start, part, bool(handing), unrolled, loops)
             )
 
     def _is_carried(self, value: Value, name: str) -> bool:

@@ -266,6 +266,10 @@ class HostEvaluator(TensorMethods, Evaluator):
             if isinstance(statement, ast.FunctionDef) and statement.name == name:
                 info = value.module.by_node.get(statement)
                 return FunctionValue(info) if info is not None else UNKNOWN_VALUE
+        if name == "apply":
+            forward = self._class_attribute(value, "forward")
+            if isinstance(forward, FunctionValue) and _is_of_autograd(value.node):
+                return FunctionValue(forward.info, Instance("ctx"))
         return Tensor(f"{value.name}.{name}", origin="attribute", sure=False)
 
     def stored_into(self, target: ast.Subscript | ast.Attribute, value: Value) -> None:
@@ -1146,6 +1150,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
+
+
+def _is_of_autograd(node: ast.ClassDef) -> bool:
+    """Whether `C.apply(...)` runs `C.forward(ctx, ...)`, as in a `torch.autograd.Function`."""
+    return any(ast.unparse(base).rpartition(".")[2] == "Function" for base in node.bases)
 
 
 def _is_guard(statement: ast.stmt) -> bool:

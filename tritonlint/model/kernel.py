@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Range, Related
+from tritonlint.model.context import is_script
 from tritonlint.model.device import DeviceEvaluator
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, named
 from tritonlint.model.evaluator import called_name
 from tritonlint.model.records import Trace, Where
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import FunctionValue, HeuristicsValue, KernelValue, Number, Tensor, Tuned, Value
+from tritonlint.model.values import (
+    ClassValue,
+    FunctionValue,
+    HeuristicsValue,
+    KernelValue,
+    Number,
+    Tensor,
+    Tuned,
+    Value,
+)
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -177,6 +188,36 @@ def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
     )
 
 
+def as_the_project_calls_it(launch: Launch) -> tuple[Launch, ...]:
+    """A launch as the outermost functions that lead to it make it, a few calls up; empty where none is seen.
+
+    Others may import and call what lies between: this shows what is usual, and proves nothing.
+    """
+    function = launch.function
+    if function is None:
+        return ()
+    cache: dict[FunctionInfo, tuple[Launch, ...]] = launch.module.project.remembered("called from above")
+    if function not in cache:
+        cache[function] = tuple(_called_from_above(function, function, MAX_STEPS))
+    return tuple(
+        la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info
+    )
+
+
+def _called_from_above(function: FunctionInfo, launching: FunctionInfo, steps: int) -> list[Launch]:
+    found: list[Launch] = []
+    for caller in callers_by_any_name(function) if steps else ():
+        if is_script(caller.module):
+            continue  # a test may ask for anything
+        seen = [la for la in caller.module.host(caller).inlined if la.function is launching]
+        if not seen and caller.name not in EVERYONES and function.name not in EVERYONES:
+            return []
+        found += (_called_from_above(caller, launching, steps - 1) or seen) if seen else ()
+    return found
+
+
+MAX_STEPS = 3
+"""How many calls up those that lead to a launch are looked for."""
 EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_context", "apply"))
 """Methods that many classes have."""
 
@@ -207,6 +248,42 @@ def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
         calling = _calling(function.name, module)
         found.extend(other for other in calling if other is not function and other not in kernels)
     return found
+
+
+def callers_by_any_name(function: FunctionInfo) -> list[FunctionInfo]:
+    """Functions that call this one; of a method that everything has, those that name its class."""
+    if function.class_node is None or function.name not in EVERYONES:
+        return host_callers(function)
+    name, module = function.class_node.name, function.module
+    names = {name, *_aliases(function)}
+    others = (
+        other
+        for one in sorted(names)
+        for other in module.project.modules_mentioning(one, module, anywhere=True)
+    )
+    return [
+        other
+        for one in dict.fromkeys((module, *others))
+        if not isinstance(value := one.name(name), ClassValue) or value.node is function.class_node
+        for other in one.functions
+        if names & _mentioned(other)
+    ]
+
+
+def _aliases(function: FunctionInfo) -> Iterator[str]:
+    """What its file calls a function in one word: `attend = Attention.apply`."""
+    for name, value in function.module.scope.names.items():
+        if isinstance(value, FunctionValue) and value.info is function:
+            yield name
+
+
+def _mentioned(function: FunctionInfo) -> frozenset[str]:
+    """The names that stand in a function, but for its own parameters' annotations."""
+    cache: dict[FunctionInfo, frozenset[str]] = function.module.project.remembered("mentioned")
+    if function not in cache:
+        nodes = (node for statement in function.node.body for node in walk(statement))
+        cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+    return cache[function]
 
 
 def _calling(name: str, module: Module) -> list[FunctionInfo]:

@@ -50,7 +50,7 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
             if isinstance(argument.value, Tensor) and argument.value.sure:
                 yield UnboundedKey(name, "a tensor", False, Confidence.HIGH, launch, argument.node)
                 break
-            variation = variation_of(argument, launch)
+            variation = variation_of(name, launch)
             confidence = _confidence(variation, launch, argument.node) if variation is not None else None
             if variation is not None and is_model_letter(name, variation):
                 continue

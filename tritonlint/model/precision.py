@@ -12,8 +12,8 @@ from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
-from tritonlint.model.records import Access, Definition, Dot, Reduction, Trace, Where
-from tritonlint.model.symbolic import ONE
+from tritonlint.model.records import Access, Accumulation, Definition, Dot, Reduction, Trace, Where
+from tritonlint.model.symbolic import ONE, Poly
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
 from tritonlint.syntax import walk
 
@@ -27,6 +27,9 @@ _KEPT_WIDE = re.compile(
     re.IGNORECASE,
 )
 """Partial results, which kernels keep in float32 between them, and whole numbers."""
+_EXPERTS_OF_A_TOKEN = re.compile(r"(^|_)(n|num)?_?top_?k(_|$)|experts_per_tok", re.IGNORECASE)
+FEW = 8
+"""So many terms lose at most three bits more than one."""
 HALF = frozenset(("fp16", "bf16"))
 
 
@@ -175,7 +178,11 @@ def expects_half(trace: Trace, dtype: DType) -> bool:
 
 @dataclass(frozen=True)
 class HalfSum:
-    """A sum in half precision. `kind` is accumulator, dot, atomic, reduction or addend."""
+    """A sum in half precision. `kind` is accumulator, dot, atomic, reduction or addend.
+
+    `is_short`: few terms, as one product whose results are added up in float32, or a sum over the experts
+    that a token was sent to.
+    """
 
     kind: str
     where: Where
@@ -184,6 +191,7 @@ class HalfSum:
     halfness: Halfness
     launch: Launch | None
     name: str
+    is_short: bool = False
 
 
 def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
@@ -210,7 +218,26 @@ def _carried(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iter
                 continue
             answer, launch = halfness(before, trace, launches)
             if answer is not Halfness.NO:
-                yield HalfSum("accumulator", start.where, item.where, before, answer, launch, item.name)
+                short = _is_over_a_few(item)
+                yield HalfSum(
+                    "accumulator", start.where, item.where, before, answer, launch, item.name, short
+                )
+
+
+def _is_over_a_few(item: Accumulation) -> bool:
+    """Whether a sum has a handful of terms: by a literal, or one for each expert of a token."""
+    return bool(item.loops) and all(_is_a_few(loop.stop - loop.start) for loop in item.loops)
+
+
+def _is_a_few(trips: Poly) -> bool:
+    number, atom = trips.integer, trips.atom
+    if number is not None:
+        return number <= FEW
+    return (
+        atom is not None
+        and atom.kind == "param"
+        and _EXPERTS_OF_A_TOKEN.search(str(atom.args[0])) is not None
+    )
 
 
 def _starts(start: Definition | None, trace: Trace) -> Iterator[Definition]:
@@ -251,6 +278,8 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         for item in trace.accumulations
         if item.carried and item.start is not None and item.start.dtype.is_half
     }
+    wider = (item for item in trace.accumulations if item.carried and item.before.dtype.is_wide)
+    added = {id(node) for item in wider for node in walk(item.added_node)}
     products = {id(dot.where.node) for dot in trace.dots}
     pairs = [(dot, start) for dot in trace.dots for start in tuple(_starts(dot.start, trace)) or (None,)]
     for dot, start in pairs:
@@ -262,7 +291,8 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
             continue  # it goes on with another product, which is spoken of itself
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:
-            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "")
+            short = start is None and id(dot.where.node) in added
+            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "", short)
 
 
 def _sum_type(dot: Dot, start: Definition | None) -> DType | None:

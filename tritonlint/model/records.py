@@ -155,6 +155,8 @@ class Accumulation:
     """Whether the value before is what an earlier iteration left."""
     unrolled: bool
     """Whether only loops that are unrolled hand it on, so that its type may change on the way."""
+    loops: tuple[Loop, ...]
+    """The `for` loops that hand it on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def varying_constexprs(kernel: Kernel) -> Iterator[VaryingConstexpr]:
             argument = launch.arguments.get(parameter.name)
             if argument is None or argument.by_default:
                 continue
-            variation = variation_of(argument, launch)
+            variation = variation_of(parameter.name, launch)
             if variation is None or is_model_letter(parameter.name, variation):
                 continue
             if best is None or variation.confidence.rank > best.variation.confidence.rank:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeGuard
 from tritonlint.finding import Confidence
 from tritonlint.model.evaluator import written
 from tritonlint.model.facts import possible_values, resolved
+from tritonlint.model.kernel import as_the_project_calls_it
 from tritonlint.model.symbolic import Atom, Poly
-from tritonlint.model.values import Number, Tensor
+from tritonlint.model.values import Number, Tensor, Value
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -88,8 +89,30 @@ class Variation:
     is_quotient: bool = False
 
 
-def variation_of(argument: Argument, launch: Launch) -> Variation | None:
-    """Why the value of an argument varies; None where it is static or nothing is known."""
+def variation_of(name: str, launch: Launch) -> Variation | None:
+    """Why what a launch gives a parameter varies; None where it is static or nothing is known.
+
+    A leading axis that is 1 or a weight's in every call that the project makes may still vary for those
+    who import the function: what is known of it is LOW.
+    """
+    variation = _variation(launch.arguments[name], launch)
+    if variation is None or variation.confidence is Confidence.LOW:
+        return variation
+    calls = [call for call in as_the_project_calls_it(launch) if name in call.arguments]
+    if calls and all(_is_settled(call.arguments[name].value, call) for call in calls):
+        return replace(variation, confidence=Confidence.LOW)
+    return variation
+
+
+def _is_settled(value: Value, launch: Launch) -> bool:
+    """Whether a number is constant, or made of nothing but the axes of weights."""
+    if not isinstance(value, Number):
+        return False
+    sizes = value.poly.closure
+    return all(atom.kind == "dim" and _is_weight(str(atom.args[0]), launch) for atom in sizes)
+
+
+def _variation(argument: Argument, launch: Launch) -> Variation | None:
     value = argument.value
     if isinstance(value, Tensor) and not value.sure:
         poly = Poly.of(Atom("hostparam", value.key))

@@ -86,7 +86,8 @@ class AutotuneInProduction(Rule):
 def _message(tuning: Tuning) -> str:
     name = f"`{tuning.kernel_name}`" if tuning.kernel_name else "the kernel"
     if tuning.rebuilt and tuning.function is not None:
-        return f"`{tuning.function.name}` builds a new tuner for {name} on every call, so every call tunes"
+        every = "every call with more than one configuration" if tuning.may_be_one else "every call"
+        return f"`{tuning.function.name}` builds a new tuner for {name} on every call, so {every} tunes"
     if tuning.pruned:
         count = f"up to {tuning.most} of {tuning.count}" if tuning.most else f"up to {tuning.count}"
     else:

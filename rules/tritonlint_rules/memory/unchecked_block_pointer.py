@@ -73,7 +73,7 @@ class UncheckedBlockPointer(Rule):
             where = best.access.where
             message = (
                 f"`tl.{best.access.kind}` does not check axis {axes} of its block pointer: "
-                f"`{best.size}` need not be a multiple of `{best.extent}`"
+                f"`{best.size_as_written}` need not be a multiple of `{best.extent}`"
             )
             related = [
                 Place(where.function.module.source, best.access.pointer.node, where.function.name).note(

@@ -13,7 +13,9 @@ _CONFIDENCE = {Halfness.SHOWN: Confidence.HIGH, Halfness.EXPECTED: Confidence.ME
 
 
 def confidence_of(item: HalfSum) -> Confidence:
-    """HIGH where the type is shown, MEDIUM where the kernel expects it, else LOW."""
+    """HIGH where the type is shown, MEDIUM where the kernel expects it, else LOW, as of a sum of few terms."""
+    if item.is_short:
+        return Confidence.LOW
     return _CONFIDENCE.get(item.halfness, Confidence.LOW)
 
 
