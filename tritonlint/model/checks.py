@@ -9,6 +9,7 @@ to the launch and in those that these call. They prove nothing; they say that th
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,33 @@ def is_tested_somehow(
     size: Poly, block: Poly, launch: Launch, facts: Iterable[Formula], *, rounded: bool = False
 ) -> bool:
     """Whether the package tests a size in a way that could not be connected with an access."""
-    here = half_tested(size, block, facts, rounded=rounded)
-    return here or is_tested_elsewhere(size, block, launch, rounded=rounded)
+    return (
+        half_tested(size, block, facts, rounded=rounded)
+        or is_tested_elsewhere(size, block, launch, rounded=rounded)
+        or (not rounded and is_a_tile_elsewhere(size, launch))
+    )
+
+
+def is_a_tile_elsewhere(size: Poly, launch: Launch) -> bool:
+    """Whether a kernel launched on the way has one tile of this size, which only a power of two can be."""
+    names = _names_of(size, launch)
+    return any(names & _tiles_in(function) for function in _around(launch))
+
+
+def _tiles_in(function: FunctionInfo) -> frozenset[str]:
+    """What a function calls the sizes that it hands to kernels as extents of their tiles."""
+    project = function.module.project
+    cache: dict[FunctionInfo, frozenset[str]] = project.remembered("tiles")
+    if function not in cache:
+        cache[function] = frozenset(
+            word
+            for launch in function.module.host(function).launches
+            for tile in project.trace(launch.kernel.info).tiles
+            if (atom := tile.extent.atom) is not None and atom.kind == "param"
+            if (argument := launch.arguments.get(str(atom.args[0]))) is not None
+            for word in _words(argument.node)
+        )
+    return cache[function]
 
 
 def is_tested_elsewhere(size: Poly, block: Poly, launch: Launch, *, rounded: bool = False) -> bool:
@@ -60,16 +86,21 @@ def _names_of(size: Poly, launch: Launch) -> frozenset[str]:
 
 
 def _axis_names(dim: Atom, launch: Launch) -> set[str]:
-    """`x.shape[2]`, and `x.shape[-1]` if no launch value is a later axis of the same tensor."""
-    tensor, axis = str(dim.args[0]).rsplit(".", 1)[-1], dim.args[1]
+    """`x.shape[2]`, and `x.shape[-1]` if no launch value is a later axis of the same tensor.
+
+    A gradient has the shape of what it is the gradient of: what is known of `k` holds for `dk`.
+    """
+    axis = dim.args[1]
+    own = str(dim.args[0]).rsplit(".", 1)[-1]
+    tensors = {own, re.sub(r"^(d_?(?=[a-z]{1,2}$)|grad_)", "", own)}
     later = (
         atom
         for value in launch.values.values()
         for atom in value.closure
         if atom.kind == "dim" and atom.args[0] == dim.args[0] and _number(atom.args[1]) > _number(axis)
     )
-    last = {f"{tensor}.shape[-1]"} if _number(axis) > 0 and not any(later) else set()
-    return {f"{tensor}.shape[{axis}]"} | last
+    axes = {axis, -1} if _number(axis) > 0 and not any(later) else {axis}
+    return {f"{tensor}.shape[{one}]" for tensor in tensors for one in axes}
 
 
 def _number(axis: object) -> int:

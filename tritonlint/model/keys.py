@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence
+from tritonlint.model.specialization import needed_at_compile_time
 from tritonlint.model.tuning import names_in
 from tritonlint.model.values import Tensor
 from tritonlint.model.variability import Variation, is_model_letter, is_named, rank_of, variation_of
@@ -55,6 +56,11 @@ def unbounded_keys(tuning: Tuning) -> Iterator[UnboundedKey]:
             if variation is not None and is_model_letter(name, variation):
                 continue
             if variation is not None and confidence is not None:
+                is_list = all(atom.kind == "len" for atom in variation.causes)
+                if is_list and name in needed_at_compile_time(
+                    launch.module.project.trace(launch.kernel.info)
+                ):
+                    confidence = Confidence.LOW  # a kernel of its own for each length, and few lengths
                 if variation.is_quotient and _IS_FOR_THE_TUNER.search(name):
                     confidence = Confidence.LOW
                 yield UnboundedKey(

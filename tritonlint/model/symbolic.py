@@ -440,6 +440,11 @@ def remainder_of(left: Poly, right: Poly) -> Poly:
     _, rest = left.split_by(right)
     if is_below(rest, right):
         return rest
+    over = (right - left).atom
+    if over is not None and over.kind == "mod" and over.args[1] == right:
+        # `(b - n % b) % b` is what `n` lacks to the next multiple.
+        lacking: Poly = ceil_divide(over.args[0], right) * right - over.args[0]
+        return lacking
     return Poly.of(Atom("mod", rest, right)) if rest.terms else ZERO
 
 
