@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -18,7 +19,7 @@ from tritonlint import catalog
 from tritonlint.config import Settings
 from tritonlint.failure import failed, invalid_syntax
 from tritonlint.files import Found, display_path
-from tritonlint.finding import Finding, Range
+from tritonlint.finding import Confidence, Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
@@ -172,14 +173,17 @@ def run_rule(rule: Rule, module: Module) -> list[Finding]:
 
     A rule that looks at one kernel at a time and fails in one is still asked about the others.
     """
+    from tritonlint.model.context import is_vendored
+
     findings: list[Finding] = []
     failures: list[tuple[Kernel | None, Exception]] = []
+    is_muted = rule.is_about_speed and is_vendored(module)
     for kernel, check in _parts(rule, module):
         try:
             for finding in check():
                 if finding.path != module.source.path:
                     raise ValueError(f"it reported `{finding.path}`, a file it was not asked about")
-                findings.append(finding)
+                findings.append(replace(finding, confidence=Confidence.LOW) if is_muted else finding)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported as its failure
             failures.append((kernel or _kernel_of(error, module), error))
     if failures:

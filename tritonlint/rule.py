@@ -27,7 +27,8 @@ class Rule:
     """`TLnnn`; codes never move and are never used twice."""
     severity: ClassVar[Severity]
     """Severity of this rule's findings, unless a finding says otherwise."""
-    related_help: ClassVar[str] = ""
+    is_about_speed: ClassVar[bool] = False
+    """Whether it finds what is slow rather than wrong: known at LOW in copies of other projects' files."""
 
     @classmethod
     def rule_name(cls) -> str:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _FOLDERS = frozenset(
     "test tests testing benchmark benchmarks bench "
     "benches example examples tutorial tutorials script scripts "
-    "demo demos tool tools docs experiments perf profiling playground notebooks".split()
+    "demo demos baseline baselines tool tools docs experiments perf profiling playground notebooks".split()
 )
+_VENDORED = frozenset("third_party thirdparty 3rdparty vendor vendored _vendor external extern".split())
 _FILE = re.compile(
     r"^(test_|bench|tune_|tuning_|profile_|example_|demo_|conftest\.py|setup\.py)|"
     r"(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$"
@@ -31,6 +32,11 @@ def is_script(module: Module) -> bool:
     `if __name__ == "__main__"`. What a library imports is library code in spite of such an appendix.
     """
     return _by_path(_inside(module)) or (_by_content(module) and not _is_imported(module))
+
+
+def is_vendored(module: Module) -> bool:
+    """Whether a file is a copy of another project's, as its folder says: advice on speed belongs there."""
+    return any(part in _VENDORED for part in _inside(module).lower().split("/")[:-1])
 
 
 def _inside(module: Module) -> str:

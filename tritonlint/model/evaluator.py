@@ -65,6 +65,8 @@ class Evaluator:
         """What holds at each `return`."""
         self.grounds: frozenset[str] = frozenset()
         """Kinds of atoms in the condition by which two values are being joined."""
+        self.deciding: Formula | None = None
+        """The condition of the `if` whose ways are being joined, the first of which it leads to."""
         self.recording = True
         self.spent = 0
         self.depth = 0
@@ -250,13 +252,13 @@ class Evaluator:
         else_learned = self.conditions[held + 1 :]
         del self.conditions[held:]
         if through and else_through:
-            self.grounds = frozenset(atom.kind for atom in condition.closure)
+            self.grounds, self.deciding = frozenset(atom.kind for atom in condition.closure), condition
             else_names = self.scope.names
             changed = {name for name, value in then_names.items() if value is not else_names.get(name)}
             then_names = _pinned(then_names, changed, [condition, *then_learned])
             else_names = _pinned(else_names, changed, [condition.negated(), *else_learned])
             self.scope.names = self.joined(then_names, else_names, node)
-            self.grounds = frozenset()
+            self.grounds, self.deciding = frozenset(), None
             self.conditions += [either(condition.negated(), learned) for learned in then_learned[:4]]
             self.conditions += [either(condition, learned) for learned in else_learned[:4]]
         elif through:
@@ -540,7 +542,10 @@ class Evaluator:
         formula = None
         if one.formula is not None and two.formula is not None:
             formula = one.formula if one.formula == two.formula else either(one.formula, two.formula)
-            if formula.kind == "true":
+            settled = self._decided(one.formula, two.formula)
+            if settled is not None:
+                formula = settled
+            elif formula.kind == "true":
                 formula = opaque(Poly.of(Atom("flag", one.dependencies | two.dependencies, site)))
         dtype = one.dtype
         if one.dtype != two.dtype:
@@ -556,6 +561,14 @@ class Evaluator:
         return Number(
             poly, dtype, shape, formula, one.static and two.static, one.deps | two.deps, one.loads | two.loads
         )
+
+    def _decided(self, one: Formula, two: Formula) -> Formula | None:
+        """A flag that is True or False on one way of an `if`: `needs = True; if c: needs = n > m`."""
+        if self.deciding is None or (one.known is None) is (two.known is None):
+            return None
+        if one.known is None:
+            return either(self.deciding.negated(), one) if two.known else both(self.deciding, one)
+        return either(self.deciding, two) if one.known else both(self.deciding.negated(), two)
 
     def _join_tensors(self, one: Tensor, two: Tensor) -> Tensor:
         dims = one.dims if one.dims == two.dims else None

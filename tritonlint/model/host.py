@@ -524,7 +524,14 @@ class HostEvaluator(TensorMethods, Evaluator):
     ) -> Value:
         """The value of `callee(*args, **keywords)`."""
         if isinstance(callee, Choice) and not self._kernels(callee):
-            callee = option_of(callee, External, FunctionValue, Launcher)
+            chosen = option_of(callee, External, FunctionValue, Launcher)
+            result = (
+                self.apply(node, chosen, args, keywords, complete=complete) if chosen is not callee else None
+            )
+            if isinstance(result, Tuned):  # `autotune = triton.autotune if TUNE else as_it_is`
+                return replace(result, grounds=result.grounds | callee.grounds)
+            if result is not None:
+                return result
         match callee:
             case Launcher():
                 return self._launch(node, callee, args, keywords, complete)

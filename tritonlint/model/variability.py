@@ -49,7 +49,7 @@ _RATE = re.compile(r"(^|[^a-z])(lr|learning_rate)([^a-z]|$)", re.IGNORECASE)
 _ROWS = re.compile(r"(^|_)(n_?)?(rows?|tokens?|batch(es)?|samples?)(_|$)|^(B|BS|M|N|T|L|S)$", re.IGNORECASE)
 """What a kernel calls an axis in front of others that grows with its input."""
 _COUNT_OF_MODEL = re.compile(
-    r"(^|_)(n|num|nr|local)_?(local_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$|^NUM_E$"
+    r"(^|_)(n|num|nr|local)_?((local|kv?|q)_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$|^NUM_E$"
     r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$|^heads$|^world(_size)?$|pool|max_cache|cache_rows|table_rows",
     re.IGNORECASE,
 )

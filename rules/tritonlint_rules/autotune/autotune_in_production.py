@@ -64,6 +64,7 @@ class AutotuneInProduction(Rule):
 
     code = "TL301"
     severity = Severity.WARNING
+    is_about_speed = True
 
     def check_module(self, module: Module) -> Iterator[Finding]:
         if is_script(module) or module.policy.allows_tuning(module.file):

@@ -72,6 +72,7 @@ class UnboundedAutotuneKey(Rule):
 
     code = "TL303"
     severity = Severity.WARNING
+    is_about_speed = True
 
     def check_module(self, module: Module) -> Iterator[Finding]:
         if is_script(module) or module.policy.allows_tuning(module.file):

@@ -84,6 +84,7 @@ class BrokenGrouping(Rule):
 
     code = "TL602"
     severity = Severity.ERROR
+    is_about_speed = True
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         for name, call in dropped_remaps(kernel):

@@ -86,6 +86,7 @@ class UngroupedGemm(Rule):
 
     code = "TL601"
     severity = Severity.WARNING
+    is_about_speed = True
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         for gemm in gemms(kernel):

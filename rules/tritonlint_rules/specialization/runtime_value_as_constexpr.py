@@ -64,6 +64,7 @@ class RuntimeValueAsConstexpr(Rule):
 
     code = "TL401"
     severity = Severity.WARNING
+    is_about_speed = True
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         groups: dict[object, list[VaryingConstexpr]] = {}
