@@ -50,12 +50,12 @@ _ROWS = re.compile(r"(^|_)(n_?)?(rows?|tokens?|batch(es)?|samples?)(_|$)|^(B|BS|
 """What a kernel calls an axis in front of others that grows with its input."""
 _COUNT_OF_MODEL = re.compile(
     r"(^|_)(n|num|nr|local)_?((local|kv?|q)_)?(experts?|heads|layers|channels)(_|$)|^[NH]?_?EXPERTS?$|^NUM_E$"
-    r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$|^heads$|^world(_size)?$|pool|max_cache|cache_rows|table_rows",
+    r"|draft|(^|_)spec(ulative)?(_|$)|(^|_)static(_|$)|^NV$|^heads$|^world(_size)?$|pool|max_cache|cache_(rows|lines)|table_rows",
     re.IGNORECASE,
 )
 """What is called so is counted when the model is built, whatever tensor tells it."""
 _WEIGHT = re.compile(
-    r"(^|[._])(w|b|wt|q?weights?|bias|code|gamma|beta|embed\w*|table|codebook|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
+    r"(^|[._])(w|b|wt|q?weights?|bias|code|gamma|beta|embed\w*|table|codebook|centroids?|kernel|filters?|param\w*|cos|sin|scales?|lora\w*)"
     r"(\d*)($|[._\[@])",
     re.IGNORECASE,
 )
