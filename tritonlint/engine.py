@@ -54,6 +54,11 @@ class Context:
             self._projects[root] = Project(root)
         return self._projects[root]
 
+    def leave_others(self, root: Path) -> None:
+        """Forget every project but one: files come project by project, and memory need not grow."""
+        for other in [known for known in self._projects if known != root]:
+            del self._projects[other]
+
 
 def mentions_triton(data: bytes) -> bool:
     """Whether a file can hold Triton code at all: the cheapest test that misses none."""

@@ -6,7 +6,7 @@ The answer is the same whatever the number of processes and whether anything cam
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -211,7 +211,7 @@ def _answers(tasks: list[Task], jobs: int) -> Iterator[tuple[list[Task], Answer]
     # A fork inherits what has been imported and read; nothing runs beside it that could hold a lock.
     forks = "fork" in get_all_start_methods() and os.name == "posix"
     if forks:
-        _prepare(tasks, context)
+        _prepare(tasks, context, size)
     method = get_context("fork" if forks else "spawn")
     global _inherited
     _inherited = context
@@ -235,12 +235,17 @@ _inherited: Context | None = None
 """What a forked process finds already read."""
 
 
-def _prepare(tasks: list[Task], context: Context) -> None:
-    """Import and read what every process will need, before they part."""
+def _prepare(tasks: list[Task], context: Context, size: int) -> None:
+    """Import and read what several processes will need, before they part.
+
+    A project of fewer than `size` files is one process's alone, as good as always.
+    """
     for packs in {task.settings.packs for task in tasks}:
         catalog.load(packs)
-    for root in {project_root(task.found.file, task.found.given) for task in tasks}:
-        context.project(root).read()
+    roots = Counter(project_root(task.found.file, task.found.given) for task in tasks)
+    for root, count in roots.items():
+        if count > size:
+            context.project(root).read()
 
 
 def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
@@ -251,6 +256,7 @@ def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
     took: list[float] = []
     for task in tasks:
         start = perf_counter()
+        context.leave_others(project_root(task.found.file, task.found.given))
         findings.append(tuple(check_file(task.found, task.data, task.settings, context)))
         took.append(perf_counter() - start)
     spent = {stage: seconds - before.get(stage, 0.0) for stage, seconds in context.seconds.items()}

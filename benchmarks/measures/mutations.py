@@ -28,6 +28,9 @@ MARGIN = 4
 _ANY_EXTENT = frozenset(("ascend", "npu", "cambricon", "mlu", "kunlunxin"))
 """Words in the paths of kernels for compilers that take tiles of any extent."""
 _OF_EXTENTS = frozenset(("TL201", "TL202"))
+_COPIES = frozenset(("third_party", "vendor"))
+"""Folders with copies of other projects' files, where advice on speed is no more than mentioned."""
+_OF_SPEED = frozenset(("TL301", "TL303", "TL401", "TL601", "TL602"))
 _CACHES_TUNING = b"TRITON_CACHE_AUTOTUNING"
 """What a package sets to keep the results of tuning on disk: one tuner more does no harm there."""
 _TESTS = ("test", "bench", "example", "conftest")
@@ -82,8 +85,9 @@ def places_in(path: Path, package: str, relative: str) -> list[tuple[Place, str]
         return []
     found = []
     any_extent = bool(_ANY_EXTENT & set(re.split(r"[^a-z0-9]+", relative.lower().replace("_", "/"))))
+    is_copy = not _COPIES.isdisjoint(relative.lower().split("/"))
     for operator in OPERATORS:
-        if any_extent and operator.codes <= _OF_EXTENTS:
+        if (any_extent and operator.codes <= _OF_EXTENTS) or (is_copy and operator.codes <= _OF_SPEED):
             continue
         texts = {function.name: file.data[slice(*file.span(function.node))] for function in file.functions}
         counts: dict[int, int] = defaultdict(int)

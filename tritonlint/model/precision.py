@@ -180,8 +180,8 @@ def expects_half(trace: Trace, dtype: DType) -> bool:
 class HalfSum:
     """A sum in half precision. `kind` is accumulator, dot, atomic, reduction or addend.
 
-    `is_short`: few terms, as one product whose results are added up in float32, or a sum over the experts
-    that a token was sent to.
+    `is_short`: of a few terms, such as the experts of a token. `is_per_tile`: each product is summed in half,
+    and these sums are added up in float32.
     """
 
     kind: str
@@ -192,6 +192,7 @@ class HalfSum:
     launch: Launch | None
     name: str
     is_short: bool = False
+    is_per_tile: bool = False
 
 
 def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:
@@ -291,8 +292,8 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
             continue  # it goes on with another product, which is spoken of itself
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:
-            short = start is None and id(dot.where.node) in added
-            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "", short)
+            per_tile = start is None and id(dot.where.node) in added
+            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "", is_per_tile=per_tile)
 
 
 def _sum_type(dot: Dot, start: Definition | None) -> DType | None:

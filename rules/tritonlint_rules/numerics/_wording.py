@@ -13,9 +13,14 @@ _CONFIDENCE = {Halfness.SHOWN: Confidence.HIGH, Halfness.EXPECTED: Confidence.ME
 
 
 def confidence_of(item: HalfSum) -> Confidence:
-    """HIGH where the type is shown, MEDIUM where the kernel expects it, else LOW, as of a sum of few terms."""
+    """HIGH where the type is shown, MEDIUM where the kernel expects it, else LOW, as of a sum of few terms.
+
+    MEDIUM at most where only the sum over a tile is in half: some kernels trade that for speed.
+    """
     if item.is_short:
         return Confidence.LOW
+    if item.is_per_tile and item.halfness is Halfness.SHOWN:
+        return Confidence.MEDIUM
     return _CONFIDENCE.get(item.halfness, Confidence.LOW)
 
 
