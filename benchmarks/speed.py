@@ -93,6 +93,14 @@ def cpu(*command: str) -> Callable[[], float]:
     return once
 
 
+PEAK = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+"""
+"""The most memory, in MiB, that the largest process of a command held."""
+
+
 def printed(*command: str) -> Callable[[], float]:
     """The number that a command prints."""
     return lambda: float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -152,6 +160,10 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
     for folder, check in warm.items():
         if folder.is_dir():
             check()
+    liger, ten = corpus / "liger-kernel/0.8.5", scratch / "ten"
+    for number in range(10 if liger.is_dir() else 0):
+        shutil.copytree(liger, ten / str(number), ignore=lambda _, names: [n for n in names if n == "test"])
+    peak = (sys.executable, "-c", PEAK, *lint, "--no-cache")
     click_alone = wall(sys.executable, "-c", "import click")
     libcst = wall(beside, "-c", f"import libcst, click; libcst.parse_module(open({str(one)!r}).read())")
     return [
@@ -172,6 +184,10 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
             lambda: click_alone() + 0.015),
         row("one file of 1,000 lines", "import libcst, parse it", 1.25, wall(*lint, "--no-cache", str(one)),
             libcst) if one.exists() else None,
+        there(liger, "ten copies of liger, time", "one copy", 10.5, wall(*lint, "--no-cache", str(ten)),
+              wall(*lint, "--no-cache", str(ten / "0"))),
+        there(liger, "ten copies of liger, MiB", "one copy", 1.1, printed(*peak, str(ten)),
+              printed(*peak, str(ten / "0"))),
     ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ PACK = ROOT / "rules" / "tritonlint_rules"
 LAYERS = [
     {"finding", "nearest", "patterns", "roots", "syntax"},
     {"source", "policy"},
+    {"edits"},
     {"model"},
     {"rule", "failure"},
     {"builtin"},
@@ -25,7 +26,7 @@ LAYERS = [
     {"files", "suppression", "fingerprint", "serial"},
     {"engine", "output", "explain"},
     {"cache"},
-    {"run"},
+    {"run", "fixer"},
     {"confirm"},
     {"testing"},
     {"cli", "lsp", "pytest_plugin"},

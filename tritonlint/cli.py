@@ -97,6 +97,11 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     type=click.Choice(["error", "warning", "note"]),
     help="Exit with 1 for findings of this severity and above.  [default: warning]",
 )
+@click.option("--fix", "fixing", is_flag=True, help="Make the safe changes that silence findings.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change results."
+)
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
 @click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
@@ -109,11 +114,18 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: bool, **options: Any) -> int:
     """Check files and folders, by default this one; `-` is standard input. What is read is not executed."""
-    run, texts = _run(paths or (Path(),), _finder(options), options)
+    finder = _finder(options)
+    run, texts = _run(paths or (Path(),), finder, options)
     for error in run.errors:
         click.echo(f"tritonlint: {error}", err=True)
     if not run.files:
         raise Refusal(f"no Python file could be read under {' '.join(map(str, paths or ('.',)))}")
+    if options["diff"] or options["fixing"]:
+        changed = _fix(run, finder, options)
+        if options["diff"]:
+            return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
+        if changed:
+            run, texts = _run(paths or (Path(),), finder, options)
     _write(_report(run, texts, options), options["output_file"])
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
@@ -123,6 +135,29 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
     if run.incomplete:
         return FAILURE
     return FINDINGS if run.failing and not exit_zero else OK
+
+
+def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
+    """Make or show the changes that silence findings; whether there are any."""
+    from tritonlint.fixer import fix
+
+    if not run.given and run.findings:
+        raise Refusal("standard input cannot be changed: give the file as a path")
+    fixed = fix(run.findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
+    for finding, reason in fixed.dropped:
+        place = f"{finding.path}:{finding.range.start.line}"
+        click.echo(f"tritonlint: {place}: the fix of {finding.code} was dropped: {reason}", err=True)
+    if options["diff"]:
+        _write(fixed.diff(), options["output_file"])
+    else:
+        try:
+            fixed.write()
+        except OSError as error:
+            raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
+    said = f"{'would fix' if options['diff'] else 'fixed'} {_count(len(fixed.applied), 'finding')}"
+    more = f"; {fixed.unsafe} more with --unsafe-fixes" if fixed.unsafe else ""
+    click.echo(f"{said} in {_count(len(fixed.after), 'file')}{more}", err=True)
+    return bool(fixed.after)
 
 
 def _finder(options: dict[str, Any]) -> SettingsFinder:

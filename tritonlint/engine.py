@@ -26,7 +26,7 @@ from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tritonlint.model import Kernel, Module, Project
     from tritonlint.rule import Rule
@@ -35,23 +35,29 @@ if TYPE_CHECKING:
 class Context:
     """What the files of a run share: the project each belongs to. Every process has its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[Path, bytes] | None = None) -> None:
+        self._texts = dict(texts or {})
+        """What some files hold instead of what is on disk."""
         self._projects: dict[Path, Project] = {}
         self.seconds: dict[str, float] = defaultdict(float)
         """Where the time went: by rule, and before the rules were asked."""
 
-    def renewed(self) -> Context:
-        """For another text of a file that was checked: what was read is kept, what was concluded is not."""
-        other = Context()
-        other._projects = {root: project.renewed() for root, project in self._projects.items()}
+    def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Context:
+        """For other texts of files that were checked: what was read is kept, what was concluded is not."""
+        other = Context({**self._texts, **(texts or {})})
+        other._projects = {root: project.renewed(texts) for root, project in self._projects.items()}
         return other
+
+    def text(self, path: Path) -> bytes | None:
+        """What a file holds instead of what is on disk, if anything."""
+        return self._texts.get(path)
 
     def project(self, root: Path) -> Project:
         """The project whose root folder is `root`."""
         from tritonlint.model import Project
 
         if root not in self._projects:
-            self._projects[root] = Project(root)
+            self._projects[root] = Project(root, self._texts)
         return self._projects[root]
 
     def leave_others(self, root: Path) -> None:

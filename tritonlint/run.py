@@ -44,6 +44,8 @@ class Run:
     """Files and folders that could not be read, in words."""
     incomplete: bool = False
     """Whether one of them was asked for by name, so that an answer is missing."""
+    given: dict[Path, Path] = field(default_factory=dict)
+    """The folder of the command line under which each file with a finding was found."""
     packs: set[tuple[str, ...]] = field(default_factory=set)
     """The rule packs that files were checked with."""
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -131,6 +133,8 @@ def check_paths(
         run.files += 1
         if known is not None and known.checked:
             run.add(list(known.findings), settings)
+            if known.findings:
+                run.given[found.file] = found.given
         elif known is None and mentions_triton(data):
             tasks.append(Task(found, data, settings))
         elif known is None:
@@ -138,6 +142,8 @@ def check_paths(
     run.seconds["finding and reading files"] += perf_counter() - start
     for task, findings in _spread(tasks, run, jobs, tell):
         run.add(list(findings), task.settings)
+        if findings:
+            run.given[task.found.file] = task.found.given
         caches.keep(task.found, task.settings, findings)
     caches.save()
     run.findings.sort(key=lambda finding: finding.sort_key)

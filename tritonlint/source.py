@@ -32,9 +32,10 @@ class Source:
     `path` is what findings show: relative to the working directory, with `/`.
     """
 
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
         self.path = path
         self.text = text
+        self.encoding = encoding
 
     @classmethod
     def read(cls, file: Path, display: str) -> Source:
@@ -68,7 +69,7 @@ class Source:
             raise ParseFailure(f"the file is not valid {encoding}: {error}") from error
         except LookupError as error:  # what Python knows, but not as an encoding of text, such as `hex`
             raise ParseFailure(str(error)) from error
-        return cls(display, text)
+        return cls(display, text, encoding)
 
     @cached_property
     def normalized(self) -> str:

@@ -355,6 +355,16 @@ class HostEvaluator(TensorMethods, Evaluator):
                     else:
                         parts.append(self.evaluate(element))
                 return Sequence(tuple(parts))
+            if rank > 0 and not (isinstance(sizes, Sequence) and sizes.exact):
+                # What the star stands for is not known, but how much it is: the others keep their places.
+                rest = [UNKNOWN_VALUE] * rank
+                return Sequence(
+                    tuple(
+                        part
+                        for element in node.elts
+                        for part in (rest if element is stars[0] else [self.evaluate(element)])
+                    )
+                )
         return super()._tuple(node)
 
     def unpack(self, value: Value, targets: Items[ast.expr]) -> list[Value]:

@@ -279,6 +279,16 @@ class Module:
             return External(_CONVENTIONS[item.name])
         return External(canonical(f"{item.module}.{item.name}".lstrip(".")))
 
+    def spelled(self, name: str) -> str | None:
+        """How this file writes a thing of a library, None if it cannot: `tl.zeros` for `triton.language.zeros`."""
+        best: str | None = None
+        for local, value in self.scope.names.items():
+            known = self.imported(value) if isinstance(value, LazyImport) else value
+            if isinstance(known, External) and (name == known.name or name.startswith(f"{known.name}.")):
+                spelling = local + name[len(known.name) :]
+                best = min(best or spelling, spelling, key=len)
+        return best
+
     def constant(self, node: ast.expr) -> Value:
         """The value of an expression over module-level names."""
         return self.host(None).evaluate_in(node, self.scope)

@@ -18,6 +18,8 @@ from tritonlint.roots import package_top, python_files
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tritonlint.model.records import Trace
 
 _OUTSIDE = frozenset(
@@ -29,8 +31,10 @@ _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 class Project:
     """The files under one root, and what has been learned of them."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, texts: Mapping[Path, bytes] | None = None) -> None:
         self.root = root.absolute()
+        self._changed = dict(texts or {})
+        """What files hold instead of what is on disk: a fix that is being tried, a buffer of an editor."""
         self._sources: dict[Path, Source | None] = {}
         self._modules: dict[Path, Module | None] = {}
         self._traces: dict[FunctionInfo, Trace] = {}
@@ -40,17 +44,18 @@ class Project:
         self._homes: dict[Path, list[Path]] = {}
         self._memory: dict[str, dict[Any, Any]] = {}
 
-    def renewed(self) -> Project:
-        """The same files, with all that was concluded from them forgotten.
+    def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Project:
+        """The same files, with all that was concluded from them forgotten, and other texts for some.
 
-        For another text of one of them: what was concluded from the first may have spread to any other.
-        What has been read and parsed is shared.
+        What was concluded from a text may have spread to any file. What has been read and parsed is shared.
         """
-        other = Project(self.root)
-        other._sources = self._sources
-        other.__dict__ |= {
-            name: self.__dict__[name] for name in ("files", "_texts", "_words") if name in self.__dict__
-        }
+        other = Project(self.root, {**self._changed, **(texts or {})})
+        fresh = {path for path, data in other._changed.items() if self._changed.get(path) != data}
+        other._sources = {path: source for path, source in self._sources.items() if path not in fresh}
+        kept = ("files",) if fresh else ("files", "_texts", "_words")
+        other.__dict__ |= {name: self.__dict__[name] for name in kept if name in self.__dict__}
+        if fresh and "_texts" in self.__dict__:
+            other.__dict__["_texts"] = self._texts | {path: other._changed[path] for path in fresh}
         return other
 
     def read(self) -> None:
@@ -87,7 +92,7 @@ class Project:
 
     def _read(self, path: Path) -> Module | None:
         if path not in self._sources:
-            self._sources[path] = _source(path)
+            self._sources[path] = _source(path, self._changed.get(path))
         source = self._sources[path]
         return Module(source, self, path, self._dotted(path)) if source is not None else None
 
@@ -144,7 +149,7 @@ class Project:
         found: dict[Path, bytes] = {}
         for path in self.files:
             try:
-                found[path] = path.read_bytes()
+                found[path] = self._changed[path] if path in self._changed else path.read_bytes()
             except OSError:
                 continue
         return found
@@ -225,10 +230,11 @@ class Project:
         return self._traces[info]
 
 
-def _source(path: Path) -> Source | None:
-    """The text of a file, None if it cannot be read or parsed."""
+def _source(path: Path, data: bytes | None) -> Source | None:
+    """The text of a file, or `data` in its place; None if it cannot be read or parsed."""
     try:
-        source = Source.read(path, display_path(path))
+        shown = display_path(path)
+        source = Source.read(path, shown) if data is None else Source.from_bytes(data, shown)
         source.tree  # noqa: B018 - parses, or raises
     except (OSError, ParseFailure):
         return None

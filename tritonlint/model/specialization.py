@@ -75,6 +75,33 @@ def needed_at_compile_time(trace: Trace) -> frozenset[str]:
     return frozenset(names)
 
 
+def decides(kernel: Kernel, name: str) -> bool:
+    """Whether a parameter does more in a kernel than take part in arithmetic and comparisons of tiles.
+
+    A branch on it is left out at compile time as long as it is `tl.constexpr`, and a helper that it is handed
+    to may need it so.
+    """
+    for node in kernel.info.nodes:
+        match node:
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                if _mentions(test, name):
+                    return True
+            case ast.Call(args=args, keywords=keywords):
+                handed = [*args, *(keyword.value for keyword in keywords)]
+                known = isinstance(node.func, ast.Name) and node.func.id in _BUILT_IN
+                library = isinstance(node.func, ast.Attribute)
+                if not (known or library) and any(_mentions(value, name) for value in handed):
+                    return True
+    return False
+
+
+_BUILT_IN = frozenset(("range", "min", "max", "float", "int", "abs"))
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
+
+
 def missing_constexprs(kernel: Kernel) -> Iterator[tuple[StaticUse, Trace]]:
     """Places in the kernel's own body that need a constant and certainly get a runtime value."""
     for trace in kernel.traces:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Severity
+from tritonlint import edits
+from tritonlint.finding import Applicability, Confidence, Finding, Fix, Severity
 from tritonlint.model import Kernel, Place
 from tritonlint.model.records import StaticUse, Trace
 from tritonlint.model.specialization import missing_constexprs
@@ -53,7 +54,8 @@ class ConstexprRequired(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Annotating the parameter is safe: the kernel did not compile before. A loaded value, a loop variable and a
+    local cannot be made constants that way.
 
     ## References
     - triton-lang/triton#2604, triton-lang/triton#2735
@@ -72,7 +74,29 @@ class ConstexprRequired(Rule):
                     Place(where.function.module.source, where.node, where.function.name),
                     f"{use.what} must be known at compile time, but {_what(use, trace)}",
                     confidence=Confidence.HIGH,
+                    fix=_fix(use, trace),
                 )
+
+
+def _fix(use: StaticUse, trace: Trace) -> Fix | None:
+    """The annotation, where the value is one parameter of the function it is needed in."""
+    function, names = use.where.function, _runtime_names(use, trace)
+    constexpr = function.module.spelled("triton.language.constexpr")
+    if function is not trace.root or len(names) != 1 or constexpr is None:
+        return None
+    parameter = function.parameter(names[0])
+    if parameter is None:
+        return None
+    edit = edits.with_annotation(function.module.source, parameter.node, constexpr)
+    return Fix(f"annotate `{names[0]}` with `{constexpr}`", Applicability.SAFE, (edit,))
+
+
+def _runtime_names(use: StaticUse, trace: Trace) -> list[str]:
+    """The parameters without `tl.constexpr` in what is needed at compile time."""
+    assert isinstance(use.value, Number)
+    static = {p.name for p in trace.root.parameters if p.is_constexpr}
+    atoms = use.value.poly.closure
+    return sorted({str(a.args[0]) for a in atoms if a.kind == "param" and a.args[0] not in static})
 
 
 def _what(use: StaticUse, trace: Trace) -> str:
@@ -80,8 +104,6 @@ def _what(use: StaticUse, trace: Trace) -> str:
     poly = use.value.poly
     if poly.constant is not None:
         return f"the plain assignment of `{poly}` made it a tensor: annotate the name with `tl.constexpr`"
-    static = {p.name for p in trace.root.parameters if p.is_constexpr}
-    names = sorted({str(a.args[0]) for a in poly.closure if a.kind == "param" and a.args[0] not in static})
-    if names:
+    if names := _runtime_names(use, trace):
         return f"`{names[0]}` is a runtime parameter"
     return f"`{poly}` is a runtime value"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Related, Severity
+from tritonlint import edits
+from tritonlint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
 from tritonlint.model import Kernel, Place
-from tritonlint.model.specialization import VaryingConstexpr, varying_constexprs
+from tritonlint.model.specialization import VaryingConstexpr, decides, varying_constexprs
 from tritonlint.rule import Rule
 
 
@@ -55,7 +56,8 @@ class RuntimeValueAsConstexpr(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Dropping the annotation is safe where the kernel only computes and compares with the value. It is unsafe
+    where a branch depends on it, both sides of which are then compiled, or where it goes on to a helper.
 
     ## References
     - sgl-project/sglang#40371, ROCm/aiter#4545, fla-org/flash-linear-attention#1207
@@ -81,7 +83,19 @@ class RuntimeValueAsConstexpr(Rule):
                     (item.variation.confidence for item in items), key=lambda c: Confidence(c).rank
                 ),
                 related=_related(kernel, items),
+                fix=_fix(kernel, items),
             )
+
+
+def _fix(kernel: Kernel, items: list[VaryingConstexpr]) -> Fix:
+    names = [item.parameter.name for item in items]
+    source = kernel.module.source
+    safe = not any(decides(kernel, name) for name in names)
+    return Fix(
+        f"drop `tl.constexpr` from {', '.join(f'`{name}`' for name in names)}",
+        Applicability.SAFE if safe else Applicability.UNSAFE,
+        tuple(edits.without_annotation(source, item.parameter.node) for item in items),
+    )
 
 
 def _related(kernel: Kernel, items: list[VaryingConstexpr]) -> Iterator[Related]:

@@ -1,0 +1,244 @@
+"""The fixes of findings, tried before they are kept: each must parse, silence its finding and bring no other.
+
+Fixes that touch the same text take turns; what a fix makes fixable is fixed in the next round, until a round
+changes nothing. A fix that fails its trial is dropped, and the reason is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tritonlint import edits
+from tritonlint.config import SettingsFinder
+from tritonlint.engine import Context, check_source
+from tritonlint.files import display_path
+from tritonlint.finding import Applicability, Edit, Finding
+from tritonlint.roots import project_root
+from tritonlint.source import ParseFailure, Source
+
+MAX_ROUNDS = 12
+"""Rounds after which what still changes is left as it is."""
+
+Counts = Counter[tuple[str, str | None]]
+
+
+@dataclass(slots=True)
+class Fixed:
+    """What fixing came to. Nothing is written before `write` is called."""
+
+    before: dict[Path, bytes] = field(default_factory=dict)
+    """The files that changed, as they are on disk."""
+    after: dict[Path, bytes] = field(default_factory=dict)
+    applied: list[Finding] = field(default_factory=list)
+    dropped: list[tuple[Finding, str]] = field(default_factory=list)
+    """Fixes that failed, and why."""
+    unsafe: int = 0
+    """Fixes that were not tried because they are unsafe."""
+
+    def diff(self) -> str:
+        """The change as a unified diff, which `git apply` takes."""
+        return "".join(
+            _diff(display_path(path), self.before[path], self.after[path]) for path in sorted(self.after)
+        )
+
+    def write(self) -> None:
+        """Put every changed file in place, at once or not at all; mode and owner stay.
+
+        Raises:
+            OSError: a file cannot be written; those before it are, it and those behind are not.
+        """
+        for path in sorted(self.after):
+            _replace(path, self.after[path])
+
+
+def fix(
+    findings: Iterable[Finding],
+    finder: SettingsFinder,
+    given: Callable[[Path], Path],
+    *,
+    unsafe: bool = False,
+) -> Fixed:
+    """Try the fixes of what was found, round by round.
+
+    Args:
+        findings: what was found in files on disk, with their fixes.
+        finder: gives the settings of every file.
+        given: the folder under which a file was asked for, which decides its project.
+        unsafe: whether to try fixes that may change what the program does.
+    """
+    result = Fixed()
+    waiting = list(findings)
+    trial = _Trial(finder, given)
+    refused: set[tuple[str, str, str]] = set()
+    for _ in range(MAX_ROUNDS):
+        wanted = [finding for finding in waiting if finding.fix is not None and _key(finding) not in refused]
+        allowed = [one for one in wanted if unsafe or one.fix.applicability is Applicability.SAFE]  # type: ignore[union-attr]
+        result.unsafe = len(wanted) - len(allowed)
+        if not allowed:
+            break
+        chosen = list(_apart(allowed))
+        for group in _groups(chosen, trial):
+            for finding, reason in group:
+                if reason is None:
+                    result.applied.append(finding)
+                else:
+                    refused.add(_key(finding))
+                    result.dropped.append((finding, reason))
+        waiting = trial.findings_in({Path(os.path.abspath(finding.path)) for finding in waiting})
+    result.before = {path: path.read_bytes() for path in trial.texts}
+    result.after = {path: data for path, data in trial.texts.items() if data != result.before[path]}
+    result.before = {path: result.before[path] for path in result.after}
+    return result
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    assert finding.fix is not None
+    return (finding.code, finding.fingerprint, finding.fix.title)
+
+
+def _apart(findings: list[Finding]) -> Iterator[Finding]:
+    """Findings whose fixes do not touch each other, those further up first."""
+    taken: list[Edit] = []
+    for finding in sorted(findings, key=lambda one: one.sort_key):
+        assert finding.fix is not None
+        if not edits.overlap(finding.fix.edits, taken):
+            taken += finding.fix.edits
+            yield finding
+
+
+def _groups(chosen: list[Finding], trial: _Trial) -> Iterator[list[tuple[Finding, str | None]]]:
+    """What came of each fix: all of one file together, and one by one where that fails."""
+    by_file: dict[str, list[Finding]] = {}
+    for finding in chosen:
+        by_file.setdefault(finding.path, []).append(finding)
+    for group in by_file.values():
+        if trial.accept(group) is None:
+            yield [(finding, None) for finding in group]
+            continue
+        answers: list[tuple[Finding, str | None]] = []
+        done: list[Edit] = []
+        for finding in group:
+            assert finding.fix is not None
+            if done:  # what was kept has moved the rest: it comes again in the next round
+                break
+            reason = trial.accept([finding])
+            answers.append((finding, reason))
+            done += finding.fix.edits if reason is None else ()
+        yield answers
+
+
+class _Trial:
+    """The texts as fixed so far, and what is found in them."""
+
+    def __init__(self, finder: SettingsFinder, given: Callable[[Path], Path]) -> None:
+        self.finder, self.given = finder, given
+        self.texts: dict[Path, bytes] = {}
+        self.context = Context()
+
+    def text(self, path: Path) -> bytes:
+        return self.texts[path] if path in self.texts else path.read_bytes()
+
+    def findings_in(self, paths: Iterable[Path], context: Context | None = None) -> list[Finding]:
+        """What is found in some files as they stand now."""
+        context = context or self.context
+        found: list[Finding] = []
+        for path in sorted(paths):
+            data = context.text(path)
+            root = project_root(path, self.given(path))
+            settings = self.finder.of_file(path)
+            found += check_source(
+                self.text(path) if data is None else data,
+                display_path(path),
+                settings,
+                file=path,
+                root=root,
+                context=context,
+            )
+        return found
+
+    def accept(self, group: list[Finding]) -> str | None:
+        """Keep the fixes of some findings, or say what is wrong with them."""
+        changed: dict[Path, bytes] = {}
+        for path, made in _by_path(group).items():
+            try:
+                changed[path] = _edited(self.text(path), made)
+            except (edits.Overlap, ParseFailure, UnicodeEncodeError) as error:
+                return f"the file would not be sound: {error}"
+        context = self.context.renewed(changed)
+        before = _counted(self.findings_in(changed))
+        after = _counted(self.findings_in(changed, context))
+        wanted = Counter((finding.code, finding.kernel) for finding in group)
+        for key, count in wanted.items():
+            if after[key] > before[key] - count:
+                return f"{key[0]} would still be reported"
+        for code, kernel in sorted(after, key=str):
+            if after[code, kernel] > before[code, kernel]:
+                return f"{code} would be reported instead" + (f" in `{kernel}`" if kernel else "")
+        self.texts |= changed
+        self.context = context
+        return None
+
+
+def _counted(findings: Iterable[Finding]) -> Counts:
+    return Counter((finding.code, finding.kernel) for finding in findings)
+
+
+def _by_path(group: Iterable[Finding]) -> dict[Path, list[Edit]]:
+    found: dict[Path, list[Edit]] = {}
+    for finding in group:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            found.setdefault(Path(os.path.abspath(edit.path)), []).append(edit)
+    return found
+
+
+def _edited(data: bytes, made: list[Edit]) -> bytes:
+    """The bytes of a file after some edits, in the encoding it had.
+
+    Raises:
+        ParseFailure: the result is no Python.
+        Overlap, UnicodeEncodeError: the edits cannot be made.
+    """
+    source = Source.from_bytes(data, "")
+    text = edits.apply(source.text, made)
+    Source("", text).tree  # noqa: B018 - parses, or raises
+    return text.encode(source.encoding)
+
+
+def _diff(name: str, before: bytes, after: bytes) -> str:
+    lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _lines(data: bytes) -> list[str]:
+    """Lines as `git` sees them: a form feed ends none."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in lines[:-1]] + [lines[-1]] * bool(lines[-1])
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file beside the old one and put it in its place, with the mode and owner of the old one."""
+    path = path.resolve()  # a symbolic link stays one
+    old = path.stat()
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, old.st_mode & 0o7777)
+        if hasattr(os, "chown"):
+            with contextlib.suppress(PermissionError):  # only root may give a file away
+                os.chown(name, old.st_uid, old.st_gid)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
