@@ -133,7 +133,9 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
     lint = (sys.executable, "-m", "tritonlint", "check")
     ruff = shutil.which("ruff") or str(Path(sys.executable).with_name("ruff"))
     vllm, fla, gems = (corpus / name for name in ("vllm/0.33.0", "fla-core/0.6.0", "flag-gems/5.0.2"))
-    plain, one = scratch / "plain.py", scratch / "one.py"
+    plain, one = scratch / "plain" / "plain.py", scratch / "one" / "one.py"
+    for file in (plain, one):
+        file.parent.mkdir()
     plain.write_text("x = 1\n")
     longest = fla / "fla/ops/kda/chunk_intra.py"
     if longest.is_file():

@@ -7,6 +7,7 @@ before a file turns up that mentions Triton.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import defaultdict
 from dataclasses import replace
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     from tritonlint.model import Kernel, Module, Project
     from tritonlint.rule import Rule
+
+
+MAX_PROJECTS = 8
+"""Projects that a process remembers at once."""
 
 
 class Context:
@@ -60,10 +65,17 @@ class Context:
             self._projects[root] = Project(root, self._texts)
         return self._projects[root]
 
-    def leave_others(self, root: Path) -> None:
-        """Forget every project but one: files come project by project, and memory need not grow."""
-        for other in [known for known in self._projects if known != root]:
-            del self._projects[other]
+    def keep_few(self, root: Path) -> None:
+        """Forget the projects that no file belonged to for longest, so that memory need not grow with them.
+
+        Of nested projects, files come by turns.
+        """
+        if root in self._projects:
+            self._projects[root] = self._projects.pop(root)  # the last one is the one in use
+        if len(self._projects) > MAX_PROJECTS:
+            for other in list(self._projects)[: -MAX_PROJECTS // 2]:
+                del self._projects[other]
+            gc.collect()  # modules and what they hold refer to each other
 
 
 def mentions_triton(data: bytes) -> bool:

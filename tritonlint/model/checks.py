@@ -46,9 +46,10 @@ def _tiles_in(function: FunctionInfo) -> frozenset[str]:
     project = function.module.project
     cache: dict[FunctionInfo, frozenset[str]] = project.remembered("tiles")
     if function not in cache:
+        launches = function.module.may_launch(function.nodes)
         cache[function] = frozenset(
             word
-            for launch in function.module.host(function).launches
+            for launch in (function.module.host(function).launches if launches else ())
             for tile in project.trace(launch.kernel.info).tiles
             if (atom := tile.extent.atom) is not None and atom.kind == "param"
             if (argument := launch.arguments.get(str(atom.args[0]))) is not None

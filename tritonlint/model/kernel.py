@@ -214,7 +214,7 @@ def _called_from_above(function: FunctionInfo, launching: FunctionInfo, steps: i
     return found
 
 
-MAX_STEPS = 5
+MAX_STEPS = 3
 """How many calls up those that lead to a launch are looked for."""
 EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_context", "apply"))
 """Methods that many classes have."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly, deep, stable_hash
 
@@ -13,7 +12,6 @@ MAX_SIZE, MAX_DEPTH = 2000, 40
 _ASKED = frozenset(("flag", "compared", "absent", "truth", "contiguous"))
 
 
-@dataclass(frozen=True, slots=True)
 class Formula:
     """A condition in normal form.
 
@@ -21,22 +19,21 @@ class Formula:
     `opaque` (some condition that mentions the atoms of `poly`), `not` (its negation), `true`, `false`.
     """
 
-    kind: str
-    poly: Poly = ZERO
-    parts: tuple[Formula, ...] = ()
-    size: int = field(init=False, repr=False, compare=False)
-    """How much is inside, written out."""
-    depth: int = field(init=False, repr=False, compare=False)
-    """How deep its parts and their atoms are nested."""
-    _closure: frozenset[Atom] | None = field(init=False, repr=False, compare=False)
-    _hash: int = field(init=False, repr=False, compare=False)
+    __slots__ = ("_closure", "_hash", "_negated", "depth", "kind", "parts", "poly", "size")
 
-    def __post_init__(self) -> None:
-        inner: tuple[Poly | Formula, ...] = (self.poly, *self.parts)
-        object.__setattr__(self, "_closure", None)
-        object.__setattr__(self, "size", 1 + sum(part.size for part in inner))
-        object.__setattr__(self, "depth", 1 + max(part.depth for part in inner))
-        object.__setattr__(self, "_hash", hash((stable_hash(self.kind), self.poly, self.parts)))
+    def __init__(self, kind: str, poly: Poly = ZERO, parts: tuple[Formula, ...] = ()) -> None:
+        # A class by hand: a million are made in a run, and a frozen dataclass takes three times as long.
+        self.kind, self.poly, self.parts = kind, poly, parts
+        self.size: int = 1 + poly.size + sum([part.size for part in parts])
+        """How much is inside, written out."""
+        self.depth: int = 1 + max([poly.depth, *[part.depth for part in parts]])
+        """How deep its parts and their atoms are nested."""
+        self._closure: frozenset[Atom] | None = None
+        self._negated: Formula | None = None
+        self._hash = hash((stable_hash(kind), poly, parts))
+
+    def __repr__(self) -> str:
+        return f"Formula({self.kind!r}, {self.poly!r}, {self.parts!r})"
 
     def __hash__(self) -> int:
         return self._hash
@@ -53,8 +50,7 @@ class Formula:
         """Every atom the condition mentions."""
         if self._closure is None:
             parts = self.parts or (self.poly,)
-            object.__setattr__(self, "_closure", frozenset().union(*[part.closure for part in parts]))
-            assert self._closure is not None
+            self._closure = frozenset().union(*[part.closure for part in parts])
         return self._closure
 
     @property
@@ -74,6 +70,11 @@ class Formula:
 
     def negated(self) -> Formula:
         """The condition that holds where this one does not."""
+        if self._negated is None:
+            self._negated = self._denied()
+        return self._negated
+
+    def _denied(self) -> Formula:
         match self.kind:
             case "ge":
                 return Formula("ge", -self.poly - ONE)

@@ -280,7 +280,7 @@ class Module:
         return External(canonical(f"{item.module}.{item.name}".lstrip(".")))
 
     def spelled(self, name: str) -> str | None:
-        """How this file writes a thing of a library, None if it cannot: `tl.zeros` for `triton.language.zeros`."""
+        """How this file writes a thing of a library: `tl.zeros` for `triton.language.zeros`."""
         best: str | None = None
         for local, value in self.scope.names.items():
             known = self.imported(value) if isinstance(value, LazyImport) else value
@@ -349,14 +349,14 @@ class Module:
         found: list[Launch] = []
         kernels = {value.info for value in self.kernel_values}
         for info in self.functions:
-            if info not in kernels and self._may_launch(info.nodes):
+            if info not in kernels and self.may_launch(info.nodes):
                 found += self.host(info).launches
-        if self._may_launch(self.source.nodes):
+        if self.may_launch(self.source.nodes):
             self.scope  # noqa: B018 - evaluates the body
             found += self.host(None).launches
         return tuple(found)
 
-    def _may_launch(self, nodes: Iterable[ast.AST]) -> bool:
+    def may_launch(self, nodes: Iterable[ast.AST]) -> bool:
         """Whether a subscript is called, or `.run` or `.warmup`, anywhere among them."""
         for inner in nodes:
             if isinstance(inner, ast.Call):

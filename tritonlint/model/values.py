@@ -50,9 +50,9 @@ class Unknown(Value):
     deps: frozenset[Atom] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # as good as frozen, which would take three times as long to make
 class Number(Value):
-    """A scalar or a tile of numbers, pointers or truth values.
+    """A scalar or a tile of numbers, pointers or truth values. Nothing assigns to its fields.
 
     `poly` is the value per element (a pointer is its parameter plus an offset in elements).
     `shape` is the tile's, `()` for a scalar, None if unknown. `formula` is set for conditions.
