@@ -165,7 +165,7 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
     liger, ten = corpus / "liger-kernel/0.8.5", scratch / "ten"
     for number in range(10 if liger.is_dir() else 0):
         shutil.copytree(liger, ten / str(number), ignore=lambda _, names: [n for n in names if n == "test"])
-    peak = (sys.executable, "-c", PEAK, *lint, "--no-cache")
+    peak = (sys.executable, "-c", PEAK, *lint, "--no-cache", "--jobs", "1")  # one worker, all of its files
     click_alone = wall(sys.executable, "-c", "import click")
     libcst = wall(beside, "-c", f"import libcst, click; libcst.parse_module(open({str(one)!r}).read())")
     return [

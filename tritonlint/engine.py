@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from tritonlint.rule import Rule
 
 
-MAX_PROJECTS = 8
-"""Projects that a process remembers at once."""
-
-
 class Context:
     """What the files of a run share: the project each belongs to. Every process has its own."""
 
@@ -65,16 +61,15 @@ class Context:
             self._projects[root] = Project(root, self._texts)
         return self._projects[root]
 
-    def keep_few(self, root: Path) -> None:
-        """Forget the projects that no file belonged to for longest, so that memory need not grow with them.
+    def keep_near(self, root: Path) -> None:
+        """Forget the projects that neither hold this one nor lie in it, so that memory does not add up.
 
         Of nested projects, files come by turns.
         """
-        if root in self._projects:
-            self._projects[root] = self._projects.pop(root)  # the last one is the one in use
-        if len(self._projects) > MAX_PROJECTS:
-            for other in list(self._projects)[: -MAX_PROJECTS // 2]:
-                del self._projects[other]
+        far = [one for one in self._projects if not (one.is_relative_to(root) or root.is_relative_to(one))]
+        for other in far:
+            del self._projects[other]
+        if far:
             gc.collect()  # modules and what they hold refer to each other
 
 

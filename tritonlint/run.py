@@ -262,7 +262,7 @@ def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
     took: list[float] = []
     for task in tasks:
         start = perf_counter()
-        context.keep_few(project_root(task.found.file, task.found.given))
+        context.keep_near(project_root(task.found.file, task.found.given))
         findings.append(tuple(check_file(task.found, task.data, task.settings, context)))
         took.append(perf_counter() - start)
     spent = {stage: seconds - before.get(stage, 0.0) for stage, seconds in context.seconds.items()}
