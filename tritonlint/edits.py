@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Edit, Position, Range
@@ -52,6 +52,22 @@ def with_item(source: Source, items: ast.List | ast.Tuple, text: str) -> Edit:
     inside = Position(where.end.line, where.end.column - 1)
     end = source.range_of(items.elts[-1]).end if items.elts else inside
     return Edit(source.path, Range(end, end), f", {text}" if items.elts else text)
+
+
+def without_items(source: Source, items: ast.List | ast.Tuple, gone: Collection[ast.expr]) -> list[Edit]:
+    """A list without some of its items and the commas that belong to them."""
+    kept = [index for index, item in enumerate(items.elts) if item not in gone]
+    if not kept:
+        return [replaced(source, items, "[]" if isinstance(items, ast.List) else "()")]
+    places = [source.range_of(item) for item in items.elts]
+    found = [
+        Edit(source.path, Range(places[index].start, places[index + 1].start), "")
+        for index in range(kept[-1])
+        if index not in kept
+    ]
+    if kept[-1] + 1 < len(places):
+        found.append(Edit(source.path, Range(places[kept[-1]].end, places[-1].end), ""))
+    return found
 
 
 def without_annotation(source: Source, parameter: ast.arg) -> Edit:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Severity
+from tritonlint.finding import Applicability, Confidence, Finding, Fix, Severity
 from tritonlint.model import Module, Place, Proof
 from tritonlint.model.context import is_script
 from tritonlint.model.tunings import Tuning, tunings_of
 from tritonlint.rule import Rule
+from tritonlint_rules.autotune._changes import keyword_added
 
 
 class AutotuneInProduction(Rule):
@@ -55,7 +56,8 @@ class AutotuneInProduction(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    `cache_results=True` keeps what was measured on disk, so that a process tunes only what none has tuned
+    before. Unsafe, since Triton before 3.4 does not know it. A configuration is not picked for you.
 
     ## References
     - vllm-project/vllm#37188, flagos-ai/FlagGems#4625, Dao-AILab/flash-attention#2239
@@ -81,7 +83,13 @@ class AutotuneInProduction(Rule):
                 Place(module.source, tuning.node, tuning.kernel_name),
                 _message(tuning),
                 confidence=confidence,
+                fix=_fix(module, tuning),
             )
+
+
+def _fix(module: Module, tuning: Tuning) -> Fix | None:
+    edit = None if tuning.rebuilt else keyword_added(module, tuning.tuned, "cache_results=True")
+    return Fix("cache the results on disk", Applicability.UNSAFE, (edit,)) if edit is not None else None
 
 
 def _message(tuning: Tuning) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Related, Severity
+from tritonlint import edits
+from tritonlint.finding import Applicability, Confidence, Edit, Finding, Fix, Related, Severity
 from tritonlint.model import Module, Place, Proof
 from tritonlint.model.effects import Touch
 from tritonlint.model.trials import Remnant, is_restored, remnants_of
 from tritonlint.model.tunings import tunings_of
+from tritonlint.model.values import Tuned
 from tritonlint.rule import Rule
+from tritonlint_rules.autotune._changes import argument, keyword_added
 
 
 class AutotuneSideEffects(Rule):
@@ -64,7 +68,8 @@ class AutotuneSideEffects(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    `restore_value=[...]` is safe: the tuner copies these tensors before it measures and puts them back. For a
+    sum that starts at zero, `reset_to_zero=[...]` is cheaper; that it does is for you to say.
 
     ## References
     - triton-lang/triton#6547, triton-lang/triton#4217, flagos-ai/FlagGems#3753
@@ -89,7 +94,20 @@ class AutotuneSideEffects(Rule):
                     f"{', '.join(f'`{name}`' for name in names)}",
                     confidence=shown if sure else Confidence.LOW,
                     related=[note for remnant in remnants for note in _notes(remnant)],
+                    fix=_fix(module, tuning.tuned, names),
                 )
+
+
+def _fix(module: Module, tuned: Tuned, names: list[str]) -> Fix | None:
+    """The names in `restore_value`, in a list that is there or in one of their own."""
+    listed = ", ".join(f'"{name}"' for name in names)
+    known = argument(tuned, "restore_value", 5)
+    if isinstance(known, ast.List | ast.Tuple):
+        edit: Edit | None = edits.with_item(module.source, known, listed)
+    else:
+        edit = keyword_added(module, tuned, f"restore_value=[{listed}]")
+    title = f"restore {', '.join(f'`{name}`' for name in names)} after each run of the tuner"
+    return Fix(title, Applicability.SAFE, (edit,)) if edit is not None else None
 
 
 def _what(remnant: Remnant) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Related, Severity
+from tritonlint import edits
+from tritonlint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
 from tritonlint.model import Module, Place, Proof
 from tritonlint.model.context import is_script
 from tritonlint.model.keys import UnboundedKey, unbounded_keys
 from tritonlint.model.tunings import tunings_of
+from tritonlint.model.values import Tuned
 from tritonlint.rule import Rule
+from tritonlint_rules.autotune._changes import argument
 
 
 class UnboundedAutotuneKey(Rule):
@@ -64,7 +68,8 @@ class UnboundedAutotuneKey(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Dropping the name from the key is unsafe: one winner then serves all sizes, which may be slower for some. A
+    bucket, such as a `next_power_of_2` of the size passed for the key alone, is left to you.
 
     ## References
     - fla-org/flash-linear-attention#1037, fla-org/flash-linear-attention#1147
@@ -93,7 +98,18 @@ class UnboundedAutotuneKey(Rule):
                     f"the key of `{tuning.kernel_name}` holds {reasons}: {again}",
                     confidence=Confidence.LOW if tuning.may_be_one or tuning.idle else sure,
                     related=_related(keys),
+                    fix=_fix(module, tuning.tuned, {key.name for key in keys}),
                 )
+
+
+def _fix(module: Module, tuned: Tuned, names: set[str]) -> Fix | None:
+    key = argument(tuned, "key", 1)
+    if not isinstance(key, ast.List | ast.Tuple) or not any(node is key for node in module.source.nodes):
+        return None
+    gone = [item for item in key.elts if isinstance(item, ast.Constant) and item.value in names]
+    shorter = tuple(edits.without_items(module.source, key, gone))
+    shown = ", ".join(f"`{name}`" for name in sorted(names))
+    return Fix(f"drop {shown} from the key", Applicability.UNSAFE, shorter) if gone else None
 
 
 def _related(keys: list[UnboundedKey]) -> Iterator[Related]:
