@@ -104,11 +104,18 @@ def _key(finding: Finding) -> tuple[str, str, str]:
 
 
 def _apart(findings: list[Finding]) -> Iterator[Finding]:
-    """Findings whose fixes do not touch each other, those further up first."""
+    """Findings whose fixes do not touch each other, those further up first.
+
+    In one kernel those of one rule: what makes an accumulator wide may settle a reduction behind it.
+    """
     taken: list[Edit] = []
+    turn: dict[tuple[str, str | None], str] = {}
+    for finding in sorted(findings, key=lambda one: one.code):
+        turn.setdefault((finding.path, finding.kernel), finding.code)
     for finding in sorted(findings, key=lambda one: one.sort_key):
         assert finding.fix is not None
-        if not edits.overlap(finding.fix.edits, taken):
+        own_turn = turn[finding.path, finding.kernel] == finding.code
+        if own_turn and not edits.overlap(finding.fix.edits, taken):
             taken += finding.fix.edits
             yield finding
 

@@ -8,6 +8,7 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.precision import HalfSum, half_accumulators
 from tritonlint.rule import Rule
+from tritonlint_rules.numerics._changes import widened
 from tritonlint_rules.numerics._wording import confidence_of, launch_note, place_of, type_of
 
 
@@ -53,7 +54,8 @@ class HalfPrecisionAccumulator(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Starting in float32 is safe: the store casts to what the pointer holds. An accumulator that starts as
+    something loaded, or in a helper, is left to you.
 
     ## References
     - intel/intel-xpu-backend-for-triton#1211, ROCm/aotriton#179
@@ -76,6 +78,7 @@ class HalfPrecisionAccumulator(Rule):
                 _message(item),
                 confidence=confidence_of(item),
                 related=[*related, *launch_note(item)],
+                fix=widened(item),
             )
 
 

@@ -8,6 +8,7 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.precision import HalfSum, half_reductions
 from tritonlint.rule import Rule
+from tritonlint_rules.numerics._changes import widened
 from tritonlint_rules.numerics._wording import confidence_of, launch_note, place_of, type_of
 
 
@@ -51,7 +52,8 @@ class HalfPrecisionReduction(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Widening the operand is safe: the result is more exact, and the store casts to what the pointer holds.
+    Where a value was rounded on purpose a few lines above, the cast comes too late and is not offered.
 
     ## References
     - linkedin/Liger-Kernel#950, meta-pytorch/torchrec#3730, triton-lang/triton#1960
@@ -72,6 +74,7 @@ class HalfPrecisionReduction(Rule):
                 _message(item),
                 confidence=confidence_of(item),
                 related=launch_note(item),
+                fix=widened(item),
             )
 
 
