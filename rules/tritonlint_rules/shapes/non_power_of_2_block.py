@@ -8,6 +8,7 @@ from tritonlint.finding import Confidence, Finding, Related, Severity
 from tritonlint.model import Kernel, Place
 from tritonlint.model.extents import KnownExtent, known_extents
 from tritonlint.rule import Rule
+from tritonlint_rules.shapes._changes import next_power
 
 
 class NonPowerOf2Block(Rule):
@@ -53,7 +54,8 @@ class NonPowerOf2Block(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    The next power of two in place of a literal block size is unsafe: it fits the hardware, but was not measured.
+    An extent that is also a width in memory needs a mask besides, and is left to you.
 
     ## References
     - pytorch/pytorch#133321, sgl-project/sglang#25672, vllm-project/vllm-ascend#13509
@@ -79,6 +81,7 @@ class NonPowerOf2Block(Rule):
                 f"{first.tile.what} is {value}: not a power of two",
                 confidence=Confidence.HIGH,
                 related=_related(items, first),
+                fix=next_power(items),
             )
 
 

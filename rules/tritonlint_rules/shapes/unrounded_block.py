@@ -9,6 +9,7 @@ from tritonlint.model import Module, Place
 from tritonlint.model.extents import Custom, OpenExtent, open_extents
 from tritonlint.model.powers import Origin
 from tritonlint.rule import Rule
+from tritonlint_rules.shapes._changes import rounded
 
 
 class UnroundedBlock(Rule):
@@ -64,7 +65,8 @@ class UnroundedBlock(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Rounding up is safe where the kernel masks the tile against the very size it was made from. Elsewhere the
+    wider tile may need a mask first, and the fix is unsafe.
 
     ## References
     - vllm-project/vllm#32019, state-spaces/mamba#340, Alberto-Codes/turboquant-vllm#52
@@ -84,7 +86,13 @@ class UnroundedBlock(Rule):
             related = [_tile_place(item).note(f"`{item.parameter}` is {item.tile.what} here")]
             if item.passed.line != item.place.line:
                 related.append(item.passed.note(f"it is passed as `{item.parameter}` here"))
-            yield self.finding(item.place, _message(item), confidence=_confidence(item), related=related)
+            yield self.finding(
+                item.place,
+                _message(item),
+                confidence=_confidence(item),
+                related=related,
+                fix=rounded(item) if len({id(one.launch.node) for one in items}) == 1 else None,
+            )
 
 
 def _tile_place(item: OpenExtent) -> Place:
