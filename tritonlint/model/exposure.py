@@ -230,7 +230,7 @@ def exposures_of(kernel: Kernel) -> Iterator[Exposure]:
         launches = launches_of(trace.root)
         for access in trace.accesses:
             if kernel.mine(access.where):
-                yield from _of_access(access, trace, launches)
+                yield from exposed_by(access, trace, launches)
 
 
 def base_of(address: Poly, trace: Trace, launches: tuple[Launch, ...]) -> str | None:
@@ -256,7 +256,8 @@ def constexprs_of(trace: Trace) -> frozenset[str]:
     return frozenset(p.name for p in trace.root.parameters if p.is_constexpr)
 
 
-def _of_access(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Exposure]:
+def exposed_by(access: Access, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[Exposure]:
+    """Every exposed axis of one access."""
     base = base_of(access.address.poly, trace, launches)
     offset = offset_of(access.address.poly, base)
     axes, _ = axes_of(offset, constexprs_of(trace))

@@ -8,6 +8,7 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.exposure import Exposure
 from tritonlint.rule import Rule
+from tritonlint_rules.memory._changes import masked
 from tritonlint_rules.memory._wording import (
     confidence_of,
     index_of,
@@ -62,7 +63,9 @@ class PartialMask(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    A mask that the kernel has at hand, or one made of an index and a limit that its other accesses stop at, is
+    safe: it only takes away lanes that are out of range. Where the launch alone tells the limit, or where the
+    lanes that are off take part in more than a sum, a product or an extreme, read it first: unsafe.
 
     ## References
     - NVIDIA/Megatron-LM#7103, vllm-project/vllm#52576, open-lm-engine/lm-engine#505
@@ -78,6 +81,7 @@ class PartialMask(Rule):
                 _message(exposure),
                 confidence=confidence_of(exposure),
                 related=related_of(exposure),
+                fix=masked(exposure, kernel.exposures),
             )
 
 

@@ -8,6 +8,7 @@ from tritonlint.finding import Finding, Severity
 from tritonlint.model import Kernel
 from tritonlint.model.exposure import Exposure
 from tritonlint.rule import Rule
+from tritonlint_rules.memory._changes import masked
 from tritonlint_rules.memory._wording import (
     confidence_of,
     index_of,
@@ -59,7 +60,9 @@ class UnmaskedAccess(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    A mask that the kernel has at hand, or one made of an index and a limit that its other accesses stop at, is
+    safe: it only takes away lanes that are out of range. Where the launch alone tells the limit, or where the
+    lanes that are off take part in more than a sum, a product or an extreme, read it first: unsafe.
 
     ## References
     - Triton's vector addition tutorial, on masks
@@ -71,9 +74,9 @@ class UnmaskedAccess(Rule):
 
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         for exposure in strongest_by_access(e for e in kernel.exposures if e.is_bare):
-            yield self._finding(exposure)
+            yield self._finding(exposure, kernel)
 
-    def _finding(self, exposure: Exposure) -> Finding:
+    def _finding(self, exposure: Exposure, kernel: Kernel) -> Finding:
         assert exposure.axis is not None
         if exposure.kind == "scatter":
             message = (
@@ -92,4 +95,5 @@ class UnmaskedAccess(Rule):
             message,
             confidence=confidence_of(exposure),
             related=related_of(exposure),
+            fix=masked(exposure, kernel.exposures),
         )
