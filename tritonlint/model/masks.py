@@ -6,17 +6,19 @@ A mask is only offered if the model, asked again with it, finds nothing exposed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tritonlint.model.arithmetic import as_condition
+from tritonlint.model.bounds import Axis
+from tritonlint.model.device import expanded
 from tritonlint.model.dtypes import BOOL
 from tritonlint.model.exposure import Exposure, exposed_by
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import both, less
 from tritonlint.model.records import Access, Trace
-from tritonlint.model.symbolic import Atom, Poly
+from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.values import Number, Shape
 
 MAX_TRIED = 24
@@ -44,8 +46,8 @@ def mask_for(exposures: list[Exposure]) -> Mask | None:
     shape = access.address.shape
     if access.mask_unknown or shape is None:
         return None
-    found = [_fitted(mask, shape) for mask in (*_named(access, trace), *_derived(exposures))]
-    single = [mask for mask in found if mask is not None]
+    at_hand = [mask for named in _named(access, trace) for mask in _views(named, shape)]
+    single = [*at_hand, *_derived(exposures, shape)]
     pairs = (_joined(one, two) for one, two in combinations(single, 2))
     for number, mask in enumerate([*single, *pairs] if single else ()):
         if number >= MAX_TRIED:
@@ -87,23 +89,47 @@ def _before(access: Access, trace: Trace) -> list:  # type: ignore[type-arg]
     ]
 
 
-def _derived(exposures: list[Exposure]) -> Iterator[Mask]:
+def _derived(exposures: list[Exposure], shape: Shape) -> Iterator[Mask]:
     """`offsets < n` for each exposed axis, by the name of the index and that of its limit."""
     for exposure in exposures:
         axis, limit = exposure.axis, _limit_of(exposure)
         if axis is None or limit is None or axis.divisor is not None:
             continue
         name, size = limit
-        seen: set[str] = set()
-        for item in reversed(_before(exposure.access, exposure.trace)):
-            value = item.value
-            if item.name in seen or not isinstance(value, Number):
-                continue
-            seen.add(item.name)
-            if value.poly == axis.index and value.shape is not None:
-                condition = Number(value.poly, BOOL, value.shape, less(value.poly, size))
-                yield Mask(f"{item.name} < {name}", condition, is_at_hand=False)
-                break
+        index = _index_of(axis, exposure.access, exposure.trace, shape)
+        if index is not None:
+            value = index.value
+            condition = Number(value.poly, BOOL, value.shape, less(value.poly, size))
+            text, _, suffix = index.text.partition("[")
+            text = f"{text} < {name}"
+            yield Mask(f"({text})[{suffix}" if suffix else text, condition, is_at_hand=False)
+
+
+def _index_of(axis: Axis, access: Access, trace: Trace, shape: Shape) -> Mask | None:
+    """The index along an axis in the words of the kernel: a name it has, or `pid * BLOCK + lanes`."""
+    names: dict[str, Number] = {}
+    for item in reversed(_before(access, trace)):
+        if isinstance(item.value, Number):
+            names.setdefault(item.name, item.value)
+    for wanted in (axis.index, Poly.of(axis.arange)):
+        for name, value in names.items():
+            views = _views(Mask(name, value, is_at_hand=False), shape)
+            for view in (view for view in views if view.value.poly == wanted):
+                if wanted == axis.index:
+                    return view
+                steps = [_named_as(step, names) for step in axis.steps]
+                extent = axis.extent.atom
+                if None in steps or extent is None or extent.kind != "param":
+                    continue
+                text, _, suffix = view.text.partition("[")
+                whole = " + ".join([*(f"{step} * {extent.args[0]}" for step in steps), text])
+                text = f"{whole}[{suffix}" if suffix else whole
+                return Mask(text, replace(view.value, poly=axis.index), is_at_hand=False)
+    return None
+
+
+def _named_as(value: Poly, names: Mapping[str, Number]) -> str | None:
+    return next((name for name, known in names.items() if known.poly == value and known.shape == ()), None)
 
 
 def _limit_of(exposure: Exposure) -> tuple[str, Poly] | None:
@@ -121,21 +147,19 @@ def _limit_of(exposure: Exposure) -> tuple[str, Poly] | None:
     return (sizes[0], parameters[sizes[0]]) if sizes else None
 
 
-def _fitted(mask: Mask, shape: Shape) -> Mask | None:
-    """The mask with as many axes as the access has, None where that cannot be told."""
+def _views(mask: Mask, shape: Shape) -> Iterator[Mask]:
+    """A mask with as many axes as the access has: as it is, or along one axis of two."""
     own = mask.value.shape
     if own is None:
-        return None
+        return
     if len(own) == len(shape):
-        fits = all(mine in (theirs, Poly.const(1)) for mine, theirs in zip(own, shape, strict=True))
-        return mask if fits else None
-    if len(own) != 1 or len(shape) != 2 or shape.count(own[0]) != 1:
-        return None
-    at = shape.index(own[0])
-    index = "[:, None]" if at == 0 else "[None, :]"
-    wide = replace(mask.value, shape=(own[0], Poly.const(1)) if at == 0 else (Poly.const(1), own[0]))
-    text = f"{mask.text}{index}" if mask.text.isidentifier() else f"({mask.text}){index}"
-    return replace(mask, text=text, value=wide)
+        if all(mine in (theirs, ONE) for mine, theirs in zip(own, shape, strict=True)):
+            yield mask
+    elif len(own) == 1 and len(shape) == 2:
+        for at, index in enumerate(("[:, None]", "[None, :]")):
+            wide = expanded(mask.value, [at == 1, at == 0])
+            if own[0] == shape[at] and isinstance(wide, Number):
+                yield replace(mask, text=f"{mask.text}{index}", value=wide)
 
 
 def _joined(one: Mask, two: Mask) -> Mask:
