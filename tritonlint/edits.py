@@ -86,6 +86,15 @@ def with_annotation(source: Source, parameter: ast.arg, annotation: str) -> Edit
     return Edit(source.path, Range(name_end, end), f": {annotation}")
 
 
+def line_behind(source: Source, statement: ast.stmt, text: str) -> Edit:
+    """A line of its own behind a statement, as far to the right as it."""
+    where = source.range_of(statement)
+    line = source.lines[where.start.line - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    end = Position(where.end.line, len(source.lines[where.end.line - 1]) + 1)
+    return Edit(source.path, Range(end, end), f"\n{indent}{text}")
+
+
 def wrapped(source: Source, node: ast.expr, before: str, after: str = ")") -> Edit:
     """An expression with `before` and `after` around it, its own text as it is."""
     where = source.range_of(node)

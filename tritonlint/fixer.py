@@ -19,7 +19,7 @@ from tritonlint import edits
 from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_source
 from tritonlint.files import display_path
-from tritonlint.finding import Applicability, Edit, Finding
+from tritonlint.finding import Applicability, Edit, Finding, Severity
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 
@@ -106,11 +106,12 @@ def _key(finding: Finding) -> tuple[str, str, str]:
 def _apart(findings: list[Finding]) -> Iterator[Finding]:
     """Findings whose fixes do not touch each other, those further up first.
 
-    In one kernel those of one rule: what makes an accumulator wide may settle a reduction behind it.
+    In one kernel those of one rule, errors first: what makes an accumulator wide may settle a reduction
+    behind it, and a remap that is kept needs no other.
     """
     taken: list[Edit] = []
     turn: dict[tuple[str, str | None], str] = {}
-    for finding in sorted(findings, key=lambda one: one.code):
+    for finding in sorted(findings, key=lambda one: (one.severity is not Severity.ERROR, one.code)):
         turn.setdefault((finding.path, finding.kernel), finding.code)
     for finding in sorted(findings, key=lambda one: one.sort_key):
         assert finding.fix is not None

@@ -15,6 +15,7 @@ from tritonlint.model.order import (
     mismatched_splits,
 )
 from tritonlint.rule import Rule
+from tritonlint_rules.ordering._changes import grouped, kept
 
 
 class BrokenGrouping(Rule):
@@ -76,7 +77,8 @@ class BrokenGrouping(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Keeping the result of a remap is unsafe: every program then computes another tile. An idle group parameter
+    is handed to `tl.swizzle2d`, with results as before. A split by the wrong count is left to you.
 
     ## References
     - intel/intel-xpu-backend-for-triton#5918, ROCm/aiter#5217, meta-pytorch/applied-ai#16
@@ -89,7 +91,9 @@ class BrokenGrouping(Rule):
     def check(self, kernel: Kernel) -> Iterator[Finding]:
         for name, call in dropped_remaps(kernel):
             message = f"the result of `{name}` is thrown away, so program ids keep their plain order"
-            yield self.finding(kernel.place(call), message, confidence=Confidence.HIGH)
+            yield self.finding(
+                kernel.place(call), message, confidence=Confidence.HIGH, fix=kept(kernel, call)
+            )
             return
         for split in mismatched_splits(kernel):
             message = f"tiles are split by `% ({split.modulus})` and `// ({split.divisor})`: some are computed twice, others never"
@@ -100,7 +104,13 @@ class BrokenGrouping(Rule):
             idle = idle_group_parameter(kernel)
             if idle is not None and is_plain(gemm):
                 message = f"`{idle}` is never read: the tiles of this GEMM are visited in plain order"
-                yield self.finding(place, message, confidence=Confidence.HIGH, severity=Severity.WARNING)
+                yield self.finding(
+                    place,
+                    message,
+                    confidence=Confidence.HIGH,
+                    severity=Severity.WARNING,
+                    fix=grouped(kernel, gemm, idle),
+                )
                 return
             if is_swizzled_across(gemm):
                 message = "`tl.swizzle2d` groups rows, but grid axis 0 runs fastest and is its row: swap the axes of the grid"

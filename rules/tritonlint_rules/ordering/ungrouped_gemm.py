@@ -16,6 +16,7 @@ from tritonlint.model.order import (
     walks_few_rows,
 )
 from tritonlint.rule import Rule
+from tritonlint_rules.ordering._changes import grouped
 
 
 class UngroupedGemm(Rule):
@@ -78,7 +79,9 @@ class UngroupedGemm(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    `tl.swizzle2d` behind the lines that compute the tile, in groups of eight rows: results stay the same, speed
+    should be measured, so it is unsafe. Given for one-dimensional grids of `cdiv` by `cdiv` tiles and for
+    two-dimensional ones, where the index on axis 1 is grouped, since axis 0 runs fastest.
 
     ## References
     - vllm-project/vllm#45126, pytorch/pytorch#151705, triton-lang/triton#4424
@@ -103,6 +106,7 @@ class UngroupedGemm(Rule):
                             gemm.dot.where.function.name,
                         ).note("the product")
                     ],
+                    fix=grouped(kernel, gemm),
                 )
                 return
 
