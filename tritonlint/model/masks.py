@@ -16,7 +16,7 @@ from tritonlint.model.device import expanded
 from tritonlint.model.dtypes import BOOL
 from tritonlint.model.exposure import Exposure, exposed_by
 from tritonlint.model.kernel import launches_of
-from tritonlint.model.logic import both, less
+from tritonlint.model.logic import both, compare, less
 from tritonlint.model.records import Access, Trace
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.values import Number, Shape
@@ -47,7 +47,7 @@ def mask_for(exposures: list[Exposure]) -> Mask | None:
     if access.mask_unknown or shape is None:
         return None
     at_hand = [mask for named in _named(access, trace) for mask in _views(named, shape)]
-    single = [*at_hand, *_derived(exposures, shape)]
+    single = [*at_hand, *_derived(exposures, shape), *_without_sentinels(exposures, shape)]
     pairs = (_joined(one, two) for one, two in combinations(single, 2))
     for number, mask in enumerate([*single, *pairs] if single else ()):
         if number >= MAX_TRIED:
@@ -103,6 +103,27 @@ def _derived(exposures: list[Exposure], shape: Shape) -> Iterator[Mask]:
             text, _, suffix = index.text.partition("[")
             text = f"{text} < {name}"
             yield Mask(f"({text})[{suffix}" if suffix else text, condition, is_at_hand=False)
+
+
+def _without_sentinels(exposures: list[Exposure], shape: Shape) -> Iterator[Mask]:
+    """`labels != ignore_index`, for a loaded index that the kernel compares so elsewhere."""
+    for exposure in exposures:
+        sibling = exposure.sibling if exposure.kind == "sentinel" else None
+        for comparison in exposure.trace.comparisons:
+            test, limit = comparison.where.node, comparison.right.poly
+            is_it = sibling is not None and comparison.where is sibling.where
+            if not is_it or not isinstance(test, ast.Compare):
+                continue
+            name, value = ast.unparse(test.left), comparison.left
+            if not any(item.name == name for item in _before(exposure.access, exposure.trace)):
+                continue
+            differs = comparison.operator in ("Eq", "NotEq")
+            formula = compare("ne" if differs else "ge", value.poly - limit)
+            text = f"{name} {'!=' if differs else '>='} {ast.unparse(test.comparators[0])}"
+            for view in _views(
+                Mask("", replace(value, formula=formula, dtype=BOOL), is_at_hand=False), shape
+            ):
+                yield replace(view, text=f"({text}){view.text}" if view.text else text)
 
 
 def _index_of(axis: Axis, access: Access, trace: Trace, shape: Shape) -> Mask | None:

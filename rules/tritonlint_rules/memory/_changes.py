@@ -23,7 +23,7 @@ def masked(exposure: Exposure, every: Iterable[Exposure]) -> Fix | None:
     access, trace = exposure.access, exposure.trace
     exposures = [one for one in every if one.access is access]
     call, source = access.where.node, access.where.function.module.source
-    if not isinstance(call, ast.Call) or any(e.kind in ("sentinel", "scatter") for e in exposures):
+    if not isinstance(call, ast.Call) or any(one.kind == "scatter" for one in exposures):
         return None
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None

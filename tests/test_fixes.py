@@ -1,0 +1,220 @@
+"""Fixes: what they change, what they leave as it is, and when they are not made."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from measures import cases
+from tritonlint import edits
+from tritonlint.config import SettingsFinder
+from tritonlint.finding import Edit, Position, Range
+from tritonlint.fixer import fix
+from tritonlint.run import check_paths
+from tritonlint.source import Source
+
+FOLDERS = [folder for folder in cases.folders() if folder.name.startswith("p")]
+NOT_FIXED = {
+    "p1-even-k-parity": "the host's flag is computed by the wrong number, and which is right is not written anywhere",
+    "p1-helper-scale-tail": "the helper has neither the mask nor the name of the index that its caller bounds",
+    "p1-memset-rounded-up": "the kernel is not given the size at which it would have to stop",
+    "p2-acc-shape-72": "the extent is also the width of a row: it takes a parameter and a mask more",
+    "p2-hidden-7168": "the extent is also the width of a row: it takes a parameter and a mask more",
+    "p2-nope-plus-rope-192": "the extent is also the width of a row: it takes a parameter and a mask more",
+    "p6-descriptor-gemm-row-order": "the tile has no name for its row and column that could be given others",
+    "p6-wrong-axis-modulo": "which of the two counts is the wrong one is not written anywhere",
+}
+
+
+def fixed(folder, *, unsafe=True):
+    """What fixing a folder comes to, written."""
+    run = check_paths([folder])
+    result = fix(run.findings, SettingsFinder(), lambda path: folder, unsafe=unsafe)
+    result.write()
+    return result
+
+
+def codes(folder):
+    return {finding.code for finding in check_paths([folder]).findings}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_case_is_fixed_or_says_why_not(folder, tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_bytes((folder / "bad.py").read_bytes())
+    pitfall = f"TL{cases.read(folder)['pitfall']}"
+    fixed(tmp_path)
+    left = {code for code in codes(tmp_path) if code.startswith(pitfall)}
+    assert bool(left) is (folder.name in NOT_FIXED)
+    ast.parse(bad.read_bytes())
+    again = bad.read_bytes()
+    assert not fixed(tmp_path).after
+    assert bad.read_bytes() == again
+
+
+KERNEL = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)  # où
+    x = tl.load(x_ptr + at, mask=at < n){load}
+    tl.store({store})
+
+
+def run(x: torch.Tensor):
+    y = torch.empty_like(x)
+    scale[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), BLOCK=128)
+    return y
+"""
+
+STORES = [
+    "y_ptr + at, x * 2",
+    "y_ptr + at, x * 2,",
+    "y_ptr + at,\n             x * 2,  # twice\n             ",
+    "y_ptr + at, (x * 2)",
+    "y_ptr + at, ((x\n              * 2)  # twice\n             )",
+    "\n        y_ptr + at,\n        x * 2,\n    ",
+    "y_ptr + at, \\\n        x * 2",
+    "pointer=y_ptr + at, value=x * 2",
+]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    store=st.sampled_from(STORES),
+    comment=st.sampled_from(["", "  # kept", "  # )(,"]),
+    newline=st.sampled_from(["\n", "\r\n", "\r"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "latin-1"]),
+    is_nested=st.booleans(),
+    ends=st.booleans(),
+)
+def test_only_the_mask_is_new(tmp_path, store, comment, newline, encoding, is_nested, ends):
+    assume((newline, encoding) != ("\r", "latin-1"))  # Python itself then takes the file for UTF-8
+    text = KERNEL.format(load=comment, store=store)
+    if is_nested:
+        text = "import os\nif os.sep:\n" + "".join(
+            f"    {line}" if line.strip() else line for line in text.splitlines(True)
+        )
+    if encoding == "latin-1":
+        text = "# -*- coding: latin-1 -*-\n" + text
+    text = text if ends else text.rstrip("\n")
+    file = tmp_path / "kernel.py"
+    before = text.replace("\n", newline).encode(encoding)
+    file.write_bytes(before)
+    result = fixed(tmp_path, unsafe=False)
+    after = file.read_bytes()
+    assert [finding.code for finding in result.applied] == ["TL101"]
+    assert after.replace(b", mask=at < n", b"") == before.replace(b", mask=at < n", b"")
+    assert after.count(b"mask=at < n") == 2
+    ast.parse(after)
+    assert not fixed(tmp_path).after
+
+
+def test_mode_and_links_stay(tmp_path):
+    real = tmp_path / "real" / "kernel.py"
+    real.parent.mkdir()
+    real.write_text(KERNEL.format(load="", store=STORES[0]), encoding="utf-8")
+    real.chmod(0o640)
+    (tmp_path / "package").mkdir()
+    link = tmp_path / "package" / "kernel.py"
+    link.symlink_to(real)
+    fixed(tmp_path / "package")
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert "mask=at < n)\n\n" in real.read_text("utf-8")
+    assert sorted(os.listdir(real.parent)) == ["kernel.py"]
+
+
+def test_a_fix_that_brings_another_finding_is_dropped(tmp_path):
+    (tmp_path / "kernel.py").write_text(
+        KERNEL.format(load="", store="y_ptr + at, x * 2, mask=at < n"), encoding="utf-8"
+    )
+    run = check_paths([tmp_path])
+    assert not run.findings
+    (tmp_path / "kernel.py").write_text(KERNEL.format(load="", store=STORES[0]), encoding="utf-8")
+    (finding,) = check_paths([tmp_path]).findings
+    broken = Edit(finding.path, finding.fix.edits[0].range, ", mask=at <")
+    wrong = type(finding.fix)("nonsense", finding.fix.applicability, (broken,))
+    idle = type(finding.fix)(
+        "nothing", finding.fix.applicability, (Edit(finding.path, broken.range, ", cache_modifier=''"),)
+    )
+    for attempt, reason in ((wrong, "would not be sound"), (idle, "would still be reported")):
+        from dataclasses import replace
+
+        result = fix([replace(finding, fix=attempt)], SettingsFinder(), lambda path: tmp_path)
+        assert [text for _, text in result.dropped if reason in text]
+
+
+def test_edits_that_touch_are_refused():
+    one = Edit("a.py", Range(Position(1, 1), Position(1, 3)), "x")
+    two = Edit("a.py", Range(Position(1, 2), Position(1, 4)), "y")
+    with pytest.raises(edits.Overlap):
+        edits.apply("abcd\n", [one, two])
+    assert edits.overlap([one], [two])
+    assert not edits.overlap([one], [one])
+
+
+def test_items_go_with_their_commas():
+    source = Source("a.py", "key = ['a', 'b',  # b\n       'c']\n")
+    items = source.tree.body[0].value
+    for gone, left in (((0,), ["b", "c"]), ((1,), ["a", "c"]), ((1, 2), ["a"]), ((0, 1, 2), [])):
+        changed = edits.apply(source.text, edits.without_items(source, items, [items.elts[i] for i in gone]))
+        assert ast.literal_eval(ast.parse(changed).body[0].value) == left
+
+
+def command(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "tritonlint", "check", "--no-cache", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+    )
+
+
+def test_the_diff_applies_and_changes_nothing_itself(tmp_path):
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL.format(load="", store=STORES[0]), encoding="utf-8")
+    before = file.read_bytes()
+    answer = command(tmp_path, "--diff", ".")
+    assert (answer.returncode, file.read_bytes()) == (1, before)
+    assert "would fix 1 finding in 1 file" in answer.stderr
+    subprocess.run(
+        ["git", "apply", "-"], cwd=tmp_path, input=answer.stdout, text=True, check=True, encoding="utf-8"
+    )
+    assert command(tmp_path, ".").returncode == 0
+    assert command(tmp_path, "--diff", ".").returncode == 0
+
+
+def test_unsafe_fixes_wait_to_be_asked_for(tmp_path):
+    folder = next(folder for folder in FOLDERS if folder.name == "p3-product-of-configs")
+    file = tmp_path / "kernel.py"
+    file.write_bytes((folder / "bad.py").read_bytes())
+    answer = command(tmp_path, "--fix", ".")
+    assert file.read_bytes() == (folder / "bad.py").read_bytes()
+    assert "more with --unsafe-fixes" in answer.stderr
+    answer = command(tmp_path, "--fix", "--unsafe-fixes", ".")
+    assert 'key=["M", "N", "K"], cache_results=True)' in file.read_text("utf-8")
+    assert "fixed" in answer.stderr
+
+
+def test_standard_input_cannot_be_changed():
+    text = KERNEL.format(load="", store=STORES[0])
+    answer = subprocess.run(
+        [sys.executable, "-m", "tritonlint", "check", "--fix", "-"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert answer.returncode == 2
+    assert b"give the file as a path" in answer.stderr
