@@ -89,11 +89,11 @@ def test_the_engine_knows_no_rule_and_only_confirm_imports_triton(file):
 
 
 @pytest.mark.parametrize("file", PACK_FILES, ids=lambda file: file.relative_to(PACK).as_posix())
-def test_a_rule_imports_rule_model_and_finding_only(file):
+def test_a_rule_imports_rule_model_finding_and_edits_only(file):
     for dotted, line in imports(file):
         package = dotted.split(".")[0]
         if package == "tritonlint":
-            assert layer_name(dotted) in {"rule", "model", "finding"}, f"line {line}: {dotted}"
+            assert layer_name(dotted) in {"rule", "model", "finding", "edits"}, f"line {line}: {dotted}"
         else:
             assert package == "tritonlint_rules" or package in sys.stdlib_module_names, (
                 f"line {line}: {dotted}"

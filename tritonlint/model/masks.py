@@ -6,6 +6,7 @@ A mask is only offered if the model, asked again with it, finds nothing exposed.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -23,6 +24,7 @@ from tritonlint.model.values import Number, Shape
 
 MAX_TRIED = 24
 """Masks that are tried on one access before it is given up."""
+_STRIDE = re.compile(r"stride|pitch|(^|_)ld[abc]?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,8 @@ def _limit_of(exposure: Exposure) -> tuple[str, Poly] | None:
         sizes += [name for name, poly in parameters.items() if poly == exposure.sibling.limit]
     launch, size = exposure.launch, exposure.tail.size
     if launch is not None and size is not None:
-        sizes += [name for name, poly in parameters.items() if launch.on_host(poly) == size]
+        named = [name for name in parameters if not _STRIDE.search(name)]  # whose value may be a size's
+        sizes += [name for name in named if launch.on_host(parameters[name]) == size]
     return (sizes[0], parameters[sizes[0]]) if sizes else None
 
 

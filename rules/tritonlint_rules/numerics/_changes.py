@@ -6,9 +6,8 @@ import ast
 
 from tritonlint import edits
 from tritonlint.finding import Applicability, Edit, Fix
+from tritonlint.model import Module
 from tritonlint.model.precision import HalfSum
-from tritonlint.source import Source
-from tritonlint.syntax import walk
 
 _DTYPE_AT = {"zeros": 1, "full": 2}
 """Where the functions that make a tile take its element type."""
@@ -17,36 +16,36 @@ _DTYPE_AT = {"zeros": 1, "full": 2}
 def widened(item: HalfSum) -> Fix | None:
     """What makes one sum add up in float32, where an edit or two can do it."""
     module = item.where.function.module
-    source, float32 = module.source, module.spelled("triton.language.float32")
+    float32 = module.spelled("triton.language.float32")
     if float32 is None:
         return None
     if item.kind == "reduction":
         call = item.where.node
         operand = _operand(call) if isinstance(call, ast.Call) else None
         parts = _first_operands(operand) or ([operand] if operand is not None else [])
-        changes = [_cast(source, part, float32) for part in parts]
+        changes = [_cast(module, part, float32) for part in parts]
         title = f"add up in `{float32}`"
     elif item.kind == "addend":
         added = item.where.node.value if isinstance(item.where.node, ast.AugAssign) else None
-        changes = [_cast(source, part, float32) for part in _first_operands(added)]
+        changes = [_cast(module, part, float32) for part in _first_operands(added)]
         title = f"compute what is added in `{float32}`"
     elif item.kind in ("accumulator", "dot"):
-        changes = _of_accumulator(source, item, float32)
+        changes = _of_accumulator(module, item, float32)
         title = f"accumulate in `{float32}`"
     else:
         return None
     return Fix(title, Applicability.SAFE, tuple(changes)) if changes else None
 
 
-def _of_accumulator(source: Source, item: HalfSum, float32: str) -> list[Edit]:
+def _of_accumulator(module: Module, item: HalfSum, float32: str) -> list[Edit]:
     """The type in which an accumulator starts, and that of the products that are added to it."""
     changes = []
     for statement in (item.where.node, item.at.node):
-        for call in walk(statement):
+        for call in ast.walk(statement):
             if isinstance(call, ast.Call):
                 written = _type_of_tile(call) or _out_dtype(call)
                 if written is not None:
-                    changes.append(edits.replaced(source, written, float32))
+                    changes.append(edits.replaced(module.source, written, float32))
     return list(dict.fromkeys(changes))
 
 
@@ -84,8 +83,8 @@ def _first_operands(added: ast.expr | None) -> list[ast.expr]:
     return []
 
 
-def _cast(source: Source, value: ast.expr, float32: str) -> Edit:
+def _cast(module: Module, value: ast.expr, float32: str) -> Edit:
     """`value.to(tl.float32)`, in parentheses where a method call would bind to a part of it."""
     if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
-        return edits.inserted_after(source, value, f".to({float32})")
-    return edits.wrapped(source, value, "(", f").to({float32})")
+        return edits.inserted_after(module.source, value, f".to({float32})")
+    return edits.wrapped(module.source, value, "(", f").to({float32})")
