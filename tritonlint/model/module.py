@@ -281,13 +281,20 @@ class Module:
 
     def spelled(self, name: str) -> str | None:
         """How this file writes a thing of a library: `tl.zeros` for `triton.language.zeros`."""
-        best: str | None = None
-        for local, value in self.scope.names.items():
-            known = self.imported(value) if isinstance(value, LazyImport) else value
-            if isinstance(known, External) and (name == known.name or name.startswith(f"{known.name}.")):
-                spelling = local + name[len(known.name) :]
-                best = min(best or spelling, spelling, key=len)
-        return best
+        named = list(self.scope.names.items())
+        # What is imported from Triton itself comes first: to follow other imports may read more files.
+        direct = [
+            (n, v) for n, v in named if isinstance(v, LazyImport) and v.module.split(".")[0] == "triton"
+        ]
+        for candidates in (direct, named):
+            found = []
+            for local, value in candidates:
+                known = self.imported(value) if isinstance(value, LazyImport) else value
+                if isinstance(known, External) and f"{name}.".startswith(f"{known.name}."):
+                    found.append(local + name[len(known.name) :])
+            if found:
+                return min(found, key=len)
+        return None
 
     def constant(self, node: ast.expr) -> Value:
         """The value of an expression over module-level names."""
