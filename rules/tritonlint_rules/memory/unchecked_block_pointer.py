@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tritonlint.finding import Confidence, Finding, Severity
+from tritonlint import edits
+from tritonlint.finding import Applicability, Confidence, Finding, Fix, Severity
 from tritonlint.model import Kernel, Place, Proof
 from tritonlint.model.blocks import UncheckedAxis, unchecked_axes
 from tritonlint.rule import Rule
@@ -50,7 +52,8 @@ class UncheckedBlockPointer(Rule):
     ```
 
     ## Fix safety
-    No fix yet.
+    Checking the axis is safe: lanes inside are what they were, a load reads zeros outside, a store leaves out
+    what is there. Where the axes to check are computed, the call is left to you.
 
     ## References
     - microsoft/triton-shared#203
@@ -84,7 +87,30 @@ class UncheckedBlockPointer(Rule):
                 related.append(place_of(best.sibling.where).note("checked here"))
             if best.launch is not None:
                 related.append(Place(best.launch.module.source, best.launch.node).note("launched here"))
-            yield self.finding(place_of(where), message, confidence=_confidence(best), related=related)
+            yield self.finding(
+                place_of(where), message, confidence=_confidence(best), related=related, fix=_fix(items)
+            )
+
+
+def _fix(items: list[UncheckedAxis]) -> Fix | None:
+    access = items[0].access
+    call, module = access.where.node, access.where.function.module
+    if not isinstance(call, ast.Call) or access.checked is None:
+        return None
+    axes = sorted({*access.checked, *(item.axis for item in items)})
+    checked = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
+    written = {keyword.arg: keyword.value for keyword in call.keywords}
+    if None in written or len(call.args) > (1 if access.kind == "load" else 2):
+        return None
+    if "boundary_check" in written:
+        changes = [edits.replaced(module.source, written["boundary_check"], checked)]
+    else:
+        padding = (
+            ', padding_option="zero"' if access.kind == "load" and "padding_option" not in written else ""
+        )
+        changes = [edits.with_argument(module.source, call, f"boundary_check={checked}{padding}")]
+    title = f"check axis {', '.join(map(str, axes))}"
+    return Fix(title, Applicability.SAFE, tuple(changes))
 
 
 def _confidence(item: UncheckedAxis) -> Confidence:

@@ -73,7 +73,10 @@ def _program_axis(index: Poly) -> int | None:
 
 
 def _rows_of_tiles(kernel: Kernel, gemm: Gemm, across: Poly) -> str | None:
-    """How many rows of tiles there are: by the grid of every launch, or by what sends idle programs home."""
+    """How many rows of tiles there are, by the grid of every launch or what sends idle programs home.
+
+    Where no launch is seen, by the mask of the rows.
+    """
     for parameter in kernel.parameters:
         down = ceil_divide(Poly.of(Atom("param", parameter.name)), gemm.row_extent)
         if gemm.launches and all(
@@ -90,6 +93,10 @@ def _rows_of_tiles(kernel: Kernel, gemm: Gemm, across: Poly) -> str | None:
             rows = whole.exact_quotient(across)
             if rows is not None:
                 return _count_as_written(kernel, gemm, rows)
+    for comparison in () if gemm.launches else gemm.trace.comparisons:
+        before = comparison.left.poly - gemm.rows * gemm.row_extent  # `m < M` for the rows of a tile
+        if comparison.operator == "Lt" and before.atom is not None and before.atom.kind == "arange":
+            return _count_as_written(kernel, gemm, ceil_divide(comparison.right.poly, gemm.row_extent))
     return None
 
 
