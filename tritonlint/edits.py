@@ -22,6 +22,14 @@ class Overlap(ValueError):
     """Two edits want to change the same stretch of a text."""
 
 
+def argument_of(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+    """What is written for an argument of a call: by its keyword, else at its position."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    return call.args[position] if position is not None and position < len(call.args) else None
+
+
 def replaced(source: Source, node: ast.AST, text: str) -> Edit:
     """`text` in the place of an expression."""
     return Edit(source.path, source.range_of(node), text)
@@ -70,20 +78,12 @@ def without_items(source: Source, items: ast.List | ast.Tuple, gone: Collection[
     return found
 
 
-def without_annotation(source: Source, parameter: ast.arg) -> Edit:
-    """A parameter without its annotation: `n: tl.constexpr` as `n`."""
-    assert parameter.annotation is not None
-    start = source.range_of(parameter).start
-    name_end = Position(start.line, start.column + len(parameter.arg))
-    return Edit(source.path, Range(name_end, source.range_of(parameter.annotation).end), "")
-
-
-def with_annotation(source: Source, parameter: ast.arg, annotation: str) -> Edit:
-    """A parameter with an annotation instead of the one it has, if any."""
+def with_annotation(source: Source, parameter: ast.arg, annotation: str | None) -> Edit:
+    """A parameter with an annotation, or none, instead of the one it has, if any."""
     start = source.range_of(parameter).start
     name_end = Position(start.line, start.column + len(parameter.arg))
     end = source.range_of(parameter.annotation).end if parameter.annotation is not None else name_end
-    return Edit(source.path, Range(name_end, end), f": {annotation}")
+    return Edit(source.path, Range(name_end, end), f": {annotation}" if annotation is not None else "")
 
 
 def line_behind(source: Source, statement: ast.stmt, text: str) -> Edit:
@@ -98,22 +98,7 @@ def line_behind(source: Source, statement: ast.stmt, text: str) -> Edit:
 def wrapped(source: Source, node: ast.expr, before: str, after: str = ")") -> Edit:
     """An expression with `before` and `after` around it, its own text as it is."""
     where = source.range_of(node)
-    return Edit(source.path, where, f"{before}{text_at(source, where)}{after}")
-
-
-def text_of(source: Source, node: ast.AST) -> str:
-    """The text of a node, comments and line ends included."""
-    return text_at(source, source.range_of(node))
-
-
-def text_at(source: Source, where: Range) -> str:
-    """The text of a range, with line feeds at line ends."""
-    taken = source.lines[where.start.line - 1 : where.end.line]
-    if not taken:
-        return ""
-    taken[-1] = taken[-1][: where.end.column - 1]
-    taken[0] = taken[0][where.start.column - 1 :]
-    return "\n".join(taken)
+    return Edit(source.path, where, f"{before}{source.text_of(node)}{after}")
 
 
 def _end_of_arguments(source: Source, call: ast.Call) -> Position:

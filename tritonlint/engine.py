@@ -37,7 +37,7 @@ class Context:
     """What the files of a run share: the project each belongs to. Every process has its own."""
 
     def __init__(self, texts: Mapping[Path, bytes] | None = None) -> None:
-        self._texts = dict(texts or {})
+        self.texts = dict(texts or {})
         """What some files hold instead of what is on disk."""
         self._projects: dict[Path, Project] = {}
         self.seconds: dict[str, float] = defaultdict(float)
@@ -45,20 +45,24 @@ class Context:
 
     def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Context:
         """For other texts of files that were checked: what was read is kept, what was concluded is not."""
-        other = Context({**self._texts, **(texts or {})})
+        other = Context({**self.texts, **(texts or {})})
         other._projects = {root: project.renewed(texts) for root, project in self._projects.items()}
         return other
 
-    def text(self, path: Path) -> bytes | None:
-        """What a file holds instead of what is on disk, if anything."""
-        return self._texts.get(path)
+    def text(self, path: Path) -> bytes:
+        """What a file holds, or is taken to hold.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return self.texts[path] if path in self.texts else path.read_bytes()
 
     def project(self, root: Path) -> Project:
         """The project whose root folder is `root`."""
         from tritonlint.model import Project
 
         if root not in self._projects:
-            self._projects[root] = Project(root, self._texts)
+            self._projects[root] = Project(root, self.texts)
         return self._projects[root]
 
     def keep_near(self, root: Path) -> None:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tritonlint.source import text_between
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -44,12 +46,7 @@ def stable_path(file: Path | None, root: Path | None, shown: str) -> str:
 
 def flagged_text(lines: list[str], place: Range) -> str:
     """The text of a range, every run of white space as one space, so that reformatting changes nothing."""
-    taken = lines[place.start.line - 1 : place.end.line]
-    if not taken:
-        return ""
-    taken[-1] = taken[-1][: place.end.column - 1]
-    taken[0] = taken[0][place.start.column - 1 :]
-    return " ".join(" ".join(taken).split())
+    return " ".join(text_between(lines, place).split())
 
 
 def _hash(parts: tuple[str, ...]) -> str:

@@ -49,7 +49,7 @@ class Fixed:
         )
 
     def write(self) -> None:
-        """Put every changed file in place, at once or not at all; mode and owner stay.
+        """Put the changed files in place, each as a whole or not at all; mode and owner stay.
 
         Raises:
             OSError: a file cannot be written; those before it are, it and those behind are not.
@@ -92,9 +92,9 @@ def fix(
                     refused.add(_key(finding))
                     result.dropped.append((finding, reason))
         waiting = trial.findings_in({Path(os.path.abspath(finding.path)) for finding in waiting})
-    result.before = {path: path.read_bytes() for path in trial.texts}
-    result.after = {path: data for path, data in trial.texts.items() if data != result.before[path]}
-    result.before = {path: result.before[path] for path in result.after}
+    for path, data in trial.context.texts.items():
+        if data != (old := path.read_bytes()):
+            result.before[path], result.after[path] = old, data
     return result
 
 
@@ -147,50 +147,42 @@ class _Trial:
 
     def __init__(self, finder: SettingsFinder, given: Callable[[Path], Path]) -> None:
         self.finder, self.given = finder, given
-        self.texts: dict[Path, bytes] = {}
         self.context = Context()
+        self._found: dict[Path, list[Finding]] = {}
+        """What was found in files as they stand: a change to one may change the answer for any."""
 
-    def text(self, path: Path) -> bytes:
-        return self.texts[path] if path in self.texts else path.read_bytes()
-
-    def findings_in(self, paths: Iterable[Path], context: Context | None = None) -> list[Finding]:
+    def findings_in(self, paths: Iterable[Path]) -> list[Finding]:
         """What is found in some files as they stand now."""
-        context = context or self.context
-        found: list[Finding] = []
         for path in sorted(paths):
-            data = context.text(path)
-            root = project_root(path, self.given(path))
-            settings = self.finder.of_file(path)
-            found += check_source(
-                self.text(path) if data is None else data,
-                display_path(path),
-                settings,
-                file=path,
-                root=root,
-                context=context,
-            )
-        return found
+            if path not in self._found:
+                self._found[path] = self._check(path, self.context)
+        return [finding for path in sorted(paths) for finding in self._found[path]]
+
+    def _check(self, path: Path, context: Context) -> list[Finding]:
+        root, settings = project_root(path, self.given(path)), self.finder.of_file(path)
+        data = context.text(path)
+        return check_source(data, display_path(path), settings, file=path, root=root, context=context)
 
     def accept(self, group: list[Finding]) -> str | None:
         """Keep the fixes of some findings, or say what is wrong with them."""
         changed: dict[Path, bytes] = {}
         for path, made in _by_path(group).items():
             try:
-                changed[path] = _edited(self.text(path), made)
+                changed[path] = _edited(self.context.text(path), made)
             except (edits.Overlap, ParseFailure, UnicodeEncodeError) as error:
                 return f"the file would not be sound: {error}"
         context = self.context.renewed(changed)
+        found = {path: self._check(path, context) for path in sorted(changed)}
         before = _counted(self.findings_in(changed))
-        after = _counted(self.findings_in(changed, context))
-        wanted = Counter((finding.code, finding.kernel) for finding in group)
+        after = _counted(finding for findings in found.values() for finding in findings)
+        wanted = _counted(group)
         for key, count in wanted.items():
             if after[key] > before[key] - count:
                 return f"{key[0]} would still be reported"
         for code, kernel in sorted(after, key=str):
             if after[code, kernel] > before[code, kernel]:
                 return f"{code} would be reported instead" + (f" in `{kernel}`" if kernel else "")
-        self.texts |= changed
-        self.context = context
+        self.context, self._found = context, found
         return None
 
 

@@ -26,6 +26,16 @@ class ParseFailure(Exception):
         self.column = column
 
 
+def text_between(lines: list[str], where: Range) -> str:
+    """The text of a range, with line feeds between its lines."""
+    taken = lines[where.start.line - 1 : where.end.line]
+    if not taken:
+        return ""
+    taken[-1] = taken[-1][: where.end.column - 1]
+    taken[0] = taken[0][where.start.column - 1 :]
+    return "\n".join(taken)
+
+
 class Source:
     """The text of one file.
 
@@ -127,15 +137,13 @@ class Source:
             return self.lines[line - 1].encode("utf-8", "surrogatepass")
         return b""
 
+    def text_of(self, node: ast.AST) -> str:
+        """The source text of `node`, comments and line feeds included."""
+        return text_between(self.lines, self.range_of(node))
+
     def segment(self, node: ast.AST) -> str:
         """The source text of `node` on one line."""
-        where = self.range_of(node)
-        taken = self.lines[where.start.line - 1 : where.end.line]
-        if not taken:
-            return ""
-        taken[-1] = taken[-1][: where.end.column - 1]
-        taken[0] = taken[0][where.start.column - 1 :]
-        return " ".join(" ".join(taken).split())
+        return " ".join(self.text_of(node).split())
 
     def _position(self, line: int, byte_column: int) -> Position:
         text = self.line_bytes(line)

@@ -37,3 +37,8 @@ def walk(node: ast.AST) -> list[ast.AST]:
             elif value is not None:
                 found.append(value)
     return found
+
+
+def mentions(node: ast.AST, name: str) -> bool:
+    """Whether a name stands anywhere in a node."""
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))

@@ -17,7 +17,7 @@ from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import Assignment, Dot, Loop, Trace, Where
 from tritonlint.model.symbolic import ZERO, Atom, Poly
 from tritonlint.model.values import Choice, Number, Sequence, Shape, Value, deps_of
-from tritonlint.syntax import walk
+from tritonlint.syntax import mentions, walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -157,20 +157,16 @@ def _only_accumulates(dot: Dot, loop: Loop) -> bool:
         return False
     others = [node for node in walk(loop.where.node) if _is_simple(node) and node is not statement]
     if isinstance(statement, ast.AugAssign) or dot.acc is not None or _reads(statement, target.id):
-        return not any(_mentions(node, target.id) for node in others if not _has_dot(node))
+        return not any(mentions(node, target.id) for node in others if not _has_dot(node))
     uses = [node for node in others if _reads(node, target.id)]
     sums = {_sum_of_scaled(node) for node in uses}
     return None not in sums and not any(
-        name is not None and _mentions(node, name) for name in sums for node in others if node not in uses
+        name is not None and mentions(node, name) for name in sums for node in others if node not in uses
     )
 
 
 def _is_simple(node: ast.AST) -> bool:
     return isinstance(node, ast.stmt) and not hasattr(node, "body")
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
 
 
 def _reads(node: ast.AST, name: str) -> bool:

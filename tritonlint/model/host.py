@@ -346,25 +346,16 @@ class HostEvaluator(TensorMethods, Evaluator):
         if wanted is not None and len(stars) == 1:
             sizes = self.evaluate(stars[0].value)
             rank = wanted - (len(node.elts) - 1)
-            if isinstance(sizes, SizesOf) and rank > 0:
-                self.ranks.setdefault(sizes.tensor.shape_key, rank)
+            if rank > 0 and not (isinstance(sizes, Sequence) and sizes.exact):
+                # What the star stands for may not be known, but how much it is: the others keep their places.
+                starred: list[Value] = [UNKNOWN_VALUE] * rank
+                if isinstance(sizes, SizesOf):
+                    self.ranks.setdefault(sizes.tensor.shape_key, rank)
+                    starred = [self.size_of(sizes.tensor, integer(i)) for i in range(rank)]
                 parts: list[Value] = []
                 for element in node.elts:
-                    if isinstance(element, ast.Starred):
-                        parts += [self.size_of(sizes.tensor, integer(i)) for i in range(rank)]
-                    else:
-                        parts.append(self.evaluate(element))
+                    parts += starred if element is stars[0] else [self.evaluate(element)]
                 return Sequence(tuple(parts))
-            if rank > 0 and not (isinstance(sizes, Sequence) and sizes.exact):
-                # What the star stands for is not known, but how much it is: the others keep their places.
-                rest = [UNKNOWN_VALUE] * rank
-                return Sequence(
-                    tuple(
-                        part
-                        for element in node.elts
-                        for part in (rest if element is stars[0] else [self.evaluate(element)])
-                    )
-                )
         return super()._tuple(node)
 
     def unpack(self, value: Value, targets: Items[ast.expr]) -> list[Value]:
@@ -535,12 +526,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         """The value of `callee(*args, **keywords)`."""
         if isinstance(callee, Choice) and not self._kernels(callee):
             chosen = option_of(callee, External, FunctionValue, Launcher)
-            result = (
-                self.apply(node, chosen, args, keywords, complete=complete) if chosen is not callee else None
-            )
-            if isinstance(result, Tuned):  # `autotune = triton.autotune if TUNE else as_it_is`
-                return replace(result, grounds=result.grounds | callee.grounds)
-            if result is not None:
+            if chosen is not callee:
+                result = self.apply(node, chosen, args, keywords, complete=complete)
+                if isinstance(result, Tuned):  # `autotune = triton.autotune if TUNE else as_it_is`
+                    return replace(result, grounds=result.grounds | callee.grounds)
                 return result
         match callee:
             case Launcher():

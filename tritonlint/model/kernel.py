@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -183,9 +183,12 @@ def as_callers_make_it(launch: Launch) -> tuple[Launch, ...]:
                 break
             found += inlined
         cache[function] = tuple(found)
-    return tuple(
-        la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info
-    )
+    return _same_launch(launch, cache[function])
+
+
+def _same_launch(launch: Launch, seen: Iterable[Launch]) -> tuple[Launch, ...]:
+    """Of what was seen of a function through its callers, what became of one launch."""
+    return tuple(la for la in seen if la.node is launch.node and la.kernel.info is launch.kernel.info)
 
 
 def as_the_project_calls_it(launch: Launch) -> tuple[Launch, ...]:
@@ -199,9 +202,7 @@ def as_the_project_calls_it(launch: Launch) -> tuple[Launch, ...]:
     cache: dict[FunctionInfo, tuple[Launch, ...]] = launch.module.project.remembered("called from above")
     if function not in cache:
         cache[function] = tuple(_called_from_above(function, function, MAX_STEPS))
-    return tuple(
-        la for la in cache[function] if la.node is launch.node and la.kernel.info is launch.kernel.info
-    )
+    return _same_launch(launch, cache[function])
 
 
 def _called_from_above(function: FunctionInfo, launching: FunctionInfo, steps: int) -> list[Launch]:

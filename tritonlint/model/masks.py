@@ -18,7 +18,7 @@ from tritonlint.model.dtypes import BOOL
 from tritonlint.model.exposure import Exposure, exposed_by
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import both, compare, less
-from tritonlint.model.records import Access, Trace
+from tritonlint.model.records import Access, Assignment, Trace
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.values import Number, Shape
 
@@ -78,7 +78,7 @@ def _named(access: Access, trace: Trace) -> Iterator[Mask]:
                 yield Mask(item.name, value, is_at_hand=True)
 
 
-def _before(access: Access, trace: Trace) -> list:  # type: ignore[type-arg]
+def _before(access: Access, trace: Trace) -> list[Assignment]:
     """The assignments that certainly came before an access, in its own function and no deeper block."""
     function, line = access.where.function, getattr(access.where.node, "lineno", 0)
     return [
@@ -190,12 +190,3 @@ def _joined(one: Mask, two: Mask) -> Mask:
     formula = both(as_condition(one.value), as_condition(two.value))
     value = replace(one.value, formula=formula)
     return Mask(f"{one.operand} & {two.operand}", value, one.is_at_hand and two.is_at_hand)
-
-
-def written_mask(call: ast.Call, kind: str) -> ast.expr | None:
-    """The mask as it is written in an access."""
-    for keyword in call.keywords:
-        if keyword.arg == "mask":
-            return keyword.value
-    position = 1 if kind == "load" else 2
-    return call.args[position] if position < len(call.args) else None

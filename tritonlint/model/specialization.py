@@ -11,7 +11,7 @@ from tritonlint.model.kernel import Kernel, launches_of
 from tritonlint.model.records import StaticUse, Trace
 from tritonlint.model.values import Number
 from tritonlint.model.variability import Variation, is_model_letter, variation_of
-from tritonlint.syntax import walk
+from tritonlint.syntax import mentions, walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -84,22 +84,18 @@ def decides(kernel: Kernel, name: str) -> bool:
     for node in kernel.info.nodes:
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
-                if _mentions(test, name):
+                if mentions(test, name):
                     return True
             case ast.Call(args=args, keywords=keywords):
                 handed = [*args, *(keyword.value for keyword in keywords)]
                 known = isinstance(node.func, ast.Name) and node.func.id in _BUILT_IN
                 library = isinstance(node.func, ast.Attribute)
-                if not (known or library) and any(_mentions(value, name) for value in handed):
+                if not (known or library) and any(mentions(value, name) for value in handed):
                     return True
     return False
 
 
 _BUILT_IN = frozenset(("range", "min", "max", "float", "int", "abs"))
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
 
 
 def missing_constexprs(kernel: Kernel) -> Iterator[tuple[StaticUse, Trace]]:

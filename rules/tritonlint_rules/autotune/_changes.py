@@ -23,9 +23,4 @@ def keyword_added(module: Module, tuned: Tuned, keyword: str) -> Edit | None:
 def argument(tuned: Tuned, name: str, position: int) -> ast.expr | None:
     """What is written for an argument of the call."""
     call = tuned.node
-    if not isinstance(call, ast.Call):
-        return None
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    return call.args[position] if position < len(call.args) else None
+    return edits.argument_of(call, name, position) if isinstance(call, ast.Call) else None

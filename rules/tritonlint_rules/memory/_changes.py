@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tritonlint import edits
 from tritonlint.finding import Applicability, Confidence, Edit, Fix
 from tritonlint.model.exposure import Exposure
-from tritonlint.model.masks import mask_for, written_mask
+from tritonlint.model.masks import mask_for
 from tritonlint.model.records import Access, Trace
 from tritonlint_rules.memory._wording import confidence_of
 
@@ -30,13 +30,13 @@ def masked(exposure: Exposure, every: Iterable[Exposure]) -> Fix | None:
     mask = mask_for(exposures)
     if mask is None:
         return None
-    old = written_mask(call, access.kind)
+    old = edits.argument_of(call, "mask", 1 if access.kind == "load" else 2)
     changes: list[Edit] = []
     if old is None:
         other = _other(access, trace, call)
         changes.append(edits.with_argument(source, call, f"mask={mask.text}{other}"))
     else:
-        before = edits.text_of(source, old)
+        before = source.text_of(old)
         is_simple = isinstance(old, ast.Name | ast.Subscript | ast.Call)
         joined = f"{before if is_simple else f'({before})'} & {mask.operand}"
         changes.append(edits.replaced(source, old, joined))
@@ -46,7 +46,7 @@ def masked(exposure: Exposure, every: Iterable[Exposure]) -> Fix | None:
 
 def _other(access: Access, trace: Trace, call: ast.Call) -> str:
     """What lanes that are off read, where a reduction or a product takes them in."""
-    if access.kind != "load" or any(keyword.arg == "other" for keyword in call.keywords):
+    if access.kind != "load" or edits.argument_of(call, "other") is not None:
         return ""
     for item in trace.reductions:
         if access.index in item.operand.loads and item.op in _NEUTRAL:

@@ -43,7 +43,7 @@ def _of_accumulator(module: Module, item: HalfSum, float32: str) -> list[Edit]:
     for statement in (item.where.node, item.at.node):
         for call in ast.walk(statement):
             if isinstance(call, ast.Call):
-                written = _type_of_tile(call) or _out_dtype(call)
+                written = _type_of_tile(call) or edits.argument_of(call, "out_dtype")
                 if written is not None:
                     changes.append(edits.replaced(module.source, written, float32))
     return list(dict.fromkeys(changes))
@@ -51,15 +51,7 @@ def _of_accumulator(module: Module, item: HalfSum, float32: str) -> list[Edit]:
 
 def _type_of_tile(call: ast.Call) -> ast.expr | None:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    position = _DTYPE_AT.get(name)
-    if position is None:
-        return None
-    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
-    return named[0] if named else call.args[position] if position < len(call.args) else None
-
-
-def _out_dtype(call: ast.Call) -> ast.expr | None:
-    return next((keyword.value for keyword in call.keywords if keyword.arg == "out_dtype"), None)
+    return edits.argument_of(call, "dtype", _DTYPE_AT[name]) if name in _DTYPE_AT else None
 
 
 def _operand(call: ast.Call) -> ast.expr | None:

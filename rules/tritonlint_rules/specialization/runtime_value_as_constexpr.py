@@ -94,7 +94,7 @@ def _fix(kernel: Kernel, items: list[VaryingConstexpr]) -> Fix:
     return Fix(
         f"drop `tl.constexpr` from {', '.join(f'`{name}`' for name in names)}",
         Applicability.SAFE if safe else Applicability.UNSAFE,
-        tuple(edits.without_annotation(source, item.parameter.node) for item in items),
+        tuple(edits.with_annotation(source, item.parameter.node, None) for item in items),
     )
 
 
