@@ -23,7 +23,7 @@ LAYERS = [
     {"catalog"},
     {"selection"},
     {"config", "config_file"},
-    {"files", "suppression", "fingerprint", "serial"},
+    {"files", "suppression", "ignores", "fingerprint", "serial"},
     {"engine", "output", "explain"},
     {"cache"},
     {"run", "fixer"},

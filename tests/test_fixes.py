@@ -15,7 +15,7 @@ from measures import cases
 from tritonlint import edits
 from tritonlint.config import SettingsFinder
 from tritonlint.finding import Edit, Position, Range
-from tritonlint.fixer import fix
+from tritonlint.fixer import fix, silence
 from tritonlint.run import check_paths
 from tritonlint.source import Source
 
@@ -218,3 +218,98 @@ def test_standard_input_cannot_be_changed():
     )
     assert answer.returncode == 2
     assert b"give the file as a path" in answer.stderr
+
+
+# --- comments that ignore ----------------------------------------------------------------------------
+
+BARE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at)){said}
+
+
+def run(x: torch.Tensor):
+    y = torch.empty_like(x)
+    scale[(triton.cdiv(x.numel(), 128),)](
+        x, y, x.numel(), BLOCK=128
+    )
+    return y
+"""
+
+
+def silenced(folder, reason="checked by the caller"):
+    result = silence(check_paths([folder]).findings, SettingsFinder(), lambda path: folder, reason)
+    result.write()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("", "  # tritonlint: ignore[TL101] checked by the caller"),
+        ("  # where?", "  # where?  # tritonlint: ignore[TL101] checked by the caller"),
+        ("  # tritonlint: ignore[TL902] x", "  # tritonlint: ignore[TL902, TL101] x"),
+    ],
+)
+def test_a_comment_ignores_what_is_found(tmp_path, said, written):
+    file = tmp_path / "kernel.py"
+    file.write_text(BARE.format(said=said), encoding="utf-8", newline="\r\n")
+    result = silenced(tmp_path)
+    assert {finding.code for finding in result.applied} == {"TL101"}
+    assert file.read_bytes() == BARE.format(said=written).replace("\n", "\r\n").encode()
+    assert check_paths([tmp_path]).findings == []
+    assert silenced(tmp_path).after == {}
+
+
+def test_findings_of_one_statement_share_a_comment(tmp_path):
+    (tmp_path / "kernel.py").write_text(BARE.format(said=""), encoding="utf-8")
+    assert len(silenced(tmp_path).applied) == 2
+    assert (tmp_path / "kernel.py").read_text("utf-8").count("tritonlint") == 1
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    store=st.sampled_from(STORES),
+    comment=st.sampled_from(["", "  # kept", "  # )(,", "  "]),
+    newline=st.sampled_from(["\n", "\r\n", "\r"]),
+    ends=st.booleans(),
+)
+def test_a_comment_goes_behind_any_statement(tmp_path, store, comment, newline, ends):
+    text = KERNEL.format(load=comment, store=store)
+    file = tmp_path / "kernel.py"
+    file.write_bytes((text if ends else text.rstrip("\n")).replace("\n", newline).encode())
+    assert silenced(tmp_path).applied
+    assert check_paths([tmp_path]).findings == []
+    ast.parse(file.read_bytes())
+
+
+def test_the_command_fixes_first_and_ignores_what_is_left(tmp_path):
+    (tmp_path / "kernel.py").write_text(BARE.format(said=""), encoding="utf-8")
+    shown = command(tmp_path, "--diff", "--add-ignores", "old code", ".")
+    assert shown.returncode == 1
+    assert "would ignore 2 findings in 1 file" in shown.stderr
+    assert (
+        "+    tl.store(y_ptr + at, tl.load(x_ptr + at))  # tritonlint: ignore[TL101] old code" in shown.stdout
+    )
+    done = command(tmp_path, "--add-ignores", "old code", ".")
+    assert (done.returncode, "ignored 2 findings in 1 file" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--add-ignores", ""], "takes a reason: one line"),
+        (["--add-ignores", "a\nb"], "takes a reason: one line"),
+        (["--add-ignores", "see #12"], "takes a reason: one line"),
+        (["--add-ignores", "x", "--fix", "--diff"], "shows one change"),
+    ],
+)
+def test_what_cannot_be_asked_for(tmp_path, arguments, said):
+    (tmp_path / "kernel.py").write_text(BARE.format(said=""), encoding="utf-8")
+    answer = command(tmp_path, *arguments, ".")
+    assert (answer.returncode, said in answer.stderr) == (2, True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from conftest import KERNEL
 
+from tritonlint import edits
 from tritonlint.config import Settings
 from tritonlint.engine import check_source
 from tritonlint.finding import Confidence, Position
@@ -188,3 +189,39 @@ def test_per_file_ignores_count_as_not_run(tmp_path):
     assert check_source(text, "k.py", settings, file=tmp_path / "k.py", root=tmp_path) == []
     (finding,) = check_source(KERNEL, "other.py", settings, file=tmp_path / "other.py", root=tmp_path)
     assert finding.code == "SP101"
+
+
+# --- taking a comment out ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1  # tritonlint: ignore[SP101] the length fits", "x = 1"),
+        ("x = 1  # tritonlint: ignore[bare-load]", "x = 1"),
+        ("x = 1  # noqa: SP101", "x = 1"),
+        ("x = 1  # noqa: E501, SP101", "x = 1  # noqa: E501"),
+        ("x = 1  # noqa: sp101 E501 because", "x = 1  # noqa: E501 because"),
+        ("x = 1  # type: ignore  # tritonlint: ignore[SP101] why", "x = 1  # type: ignore"),
+        ("x = 1  # tritonlint: ignore[SP101] why  # pylint: disable", "x = 1  # pylint: disable"),
+        (f"{LOAD}  # tritonlint: ignore[SP101, SP102] why", f"{LOAD}  # tritonlint: ignore[SP101] why"),
+        ("# tritonlint: ignore[SP101]\nx = 1", "x = 1"),
+    ],
+)
+def test_an_unused_comment_is_taken_out(before, after):
+    line = "    x = tl.load(x_ptr + offsets)"
+    new = [before, after]
+    texts = [KERNEL.replace(line, "\n".join(f"    {part}" for part in one.split("\n"))) for one in new]
+    found = [finding for finding in check(texts[0]) if finding.code == "TL902"]
+    assert edits.apply(texts[0], found[0].fix.edits) == texts[1]
+
+
+def test_the_last_line_of_a_text_is_taken_out_too():
+    text = KERNEL.rstrip("\n") + "\n# tritonlint: ignore[SP102]"
+    (found,) = [finding for finding in check(text) if finding.code == "TL902"]
+    assert edits.apply(text, found.fix.edits) == KERNEL.rstrip("\n") + "\n"
+
+
+def test_a_misspelled_rule_is_left_to_the_reader():
+    (found,) = [one for one in check(after_load("# tritonlint: ignore[SP1O1]")) if one.code == "TL902"]
+    assert found.fix is None

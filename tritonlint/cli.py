@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tritonlint.catalog import Catalog
     from tritonlint.config import SettingsFinder
     from tritonlint.finding import Finding
+    from tritonlint.fixer import Fixed
     from tritonlint.rule import Rule
     from tritonlint.run import Run
 
@@ -102,6 +103,11 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change results."
 )
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option(
+    "--add-ignores",
+    metavar="REASON",
+    help="Write a comment that ignores it, with this reason, where something is still found.",
+)
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
 @click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
@@ -120,8 +126,8 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
         click.echo(f"tritonlint: {error}", err=True)
     if not run.files:
         raise Refusal(f"no Python file could be read under {' '.join(map(str, paths or ('.',)))}")
-    if options["diff"] or options["fixing"]:
-        changed = _fix(run, finder, options)
+    for change in _changes(options):
+        changed = change(run, finder, options)
         if options["diff"]:
             return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
         if changed:
@@ -137,27 +143,63 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
     return FINDINGS if run.failing and not exit_zero else OK
 
 
+def _changes(options: dict[str, Any]) -> list[Callable[[Run, SettingsFinder, dict[str, Any]], bool]]:
+    """What is asked to be done to the files, in order."""
+    reason = options["add_ignores"]
+    if reason is not None and (not reason.strip() or len(reason.splitlines()) != 1 or "#" in reason):
+        raise Refusal("`--add-ignores` takes a reason: one line, without `#`")
+    if reason is not None and options["diff"] and options["fixing"]:
+        raise Refusal("`--diff` shows one change: leave out `--fix` or `--add-ignores`")
+    if reason is None:
+        return [_fix] if options["diff"] or options["fixing"] else []
+    return [_fix, _silence] if options["fixing"] else [_silence]
+
+
 def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
     """Make or show the changes that silence findings; whether there are any."""
     from tritonlint.fixer import fix
 
-    if not run.given and run.findings:
-        raise Refusal("standard input cannot be changed: give the file as a path")
+    _refuse_standard_input(run)
     fixed = fix(run.findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
     for finding, reason in fixed.dropped:
         place = f"{finding.path}:{finding.range.start.line}"
         click.echo(f"tritonlint: {place}: the fix of {finding.code} was dropped: {reason}", err=True)
-    if options["diff"]:
-        _write(fixed.diff(), options["output_file"])
-    else:
-        try:
-            fixed.write()
-        except OSError as error:
-            raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
+    _write_or_show(fixed, options)
     said = f"{'would fix' if options['diff'] else 'fixed'} {_count(len(fixed.applied), 'finding')}"
     more = f"; {fixed.unsafe} more with --unsafe-fixes" if fixed.unsafe else ""
     click.echo(f"{said} in {_count(len(fixed.after), 'file')}{more}", err=True)
     return bool(fixed.after)
+
+
+def _silence(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
+    """Write or show the comments that ignore what is found; whether there are any."""
+    from tritonlint.fixer import silence
+
+    _refuse_standard_input(run)
+    reason = options["add_ignores"].strip()
+    fixed = silence(run.findings, finder, lambda path: run.given.get(path, path), reason)
+    for finding, why in fixed.dropped:
+        place = f"{finding.path}:{finding.range.start.line}"
+        click.echo(f"tritonlint: {place}: {finding.code} cannot be ignored here: {why}", err=True)
+    _write_or_show(fixed, options)
+    said = f"{'would ignore' if options['diff'] else 'ignored'} {_count(len(fixed.applied), 'finding')}"
+    click.echo(f"{said} in {_count(len(fixed.after), 'file')}", err=True)
+    return bool(fixed.after)
+
+
+def _refuse_standard_input(run: Run) -> None:
+    if not run.given and run.findings:
+        raise Refusal("standard input cannot be changed: give the file as a path")
+
+
+def _write_or_show(fixed: Fixed, options: dict[str, Any]) -> None:
+    if options["diff"]:
+        _write(fixed.diff(), options["output_file"])
+        return
+    try:
+        fixed.write()
+    except OSError as error:
+        raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
 
 
 def _finder(options: dict[str, Any]) -> SettingsFinder:

@@ -20,6 +20,7 @@ from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_source
 from tritonlint.files import display_path
 from tritonlint.finding import Applicability, Edit, Finding, Severity
+from tritonlint.ignores import ignored
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 
@@ -41,6 +42,12 @@ class Fixed:
     """Fixes that failed, and why."""
     unsafe: int = 0
     """Fixes that were not tried because they are unsafe."""
+
+    def collect(self, context: Context) -> None:
+        """Take over the texts that differ from those on disk."""
+        for path, data in context.texts.items():
+            if data != (old := path.read_bytes()):
+                self.before[path], self.after[path] = old, data
 
     def diff(self) -> str:
         """The change as a unified diff, which `git apply` takes."""
@@ -92,9 +99,36 @@ def fix(
                     refused.add(_key(finding))
                     result.dropped.append((finding, reason))
         waiting = trial.findings_in({Path(os.path.abspath(finding.path)) for finding in waiting})
-    for path, data in trial.context.texts.items():
-        if data != (old := path.read_bytes()):
-            result.before[path], result.after[path] = old, data
+    result.collect(trial.context)
+    return result
+
+
+def silence(
+    findings: Iterable[Finding], finder: SettingsFinder, given: Callable[[Path], Path], reason: str
+) -> Fixed:
+    """Write a comment that ignores it, with the reason, behind each statement where something is found.
+
+    Args:
+        findings: what was found in files on disk.
+        finder: gives the settings of every file.
+        given: the folder under which a file was asked for.
+        reason: what the comments say behind the rules; one line.
+    """
+    result = Fixed()
+    trial = _Trial(finder, given)
+    by_file: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_file.setdefault(finding.path, []).append(finding)
+    for path, found in by_file.items():
+        text = Source.from_bytes(trial.context.text(Path(os.path.abspath(path))), path).normalized
+        groups = ignored(found, text, reason)
+        together = [finding for group in groups for finding in group]
+        # A comment moves no line, so that one that fails leaves the others in their places.
+        for group in [together] if trial.accept(together) is None else groups:
+            failed = None if group is together else trial.accept(group)
+            result.applied += [] if failed else group
+            result.dropped += [(finding, failed) for finding in group if failed]
+    result.collect(trial.context)
     return result
 
 

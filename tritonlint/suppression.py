@@ -10,17 +10,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tritonlint.catalog import UNSUPPRESSIBLE
-from tritonlint.finding import Confidence, Finding, Position, Range, Severity
+from tritonlint.finding import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Position,
+    Range,
+    Severity,
+)
 from tritonlint.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 CODE = "TL902"
 NAME = "unused-suppression"
 
 _MARKS = ("tritonlint:", "noqa", "NOQA", "NoQA")
 _OURS = re.compile(r"#\s*tritonlint:\s*(?P<kind>ignore-file|ignore)\b(?P<rules>\[[^\]]*\]?)?")
+_WORD = re.compile(r"[^\s,\[\]]+")
 _NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<rules>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
 
 
@@ -31,6 +41,24 @@ class KernelLines(NamedTuple):
     first: int
     header: int
     last: int
+
+
+class _Words(NamedTuple):
+    """How the rules of a comment are written, for the fix that takes some out."""
+
+    entries: tuple[tuple[str, str], ...]
+    """Each word and its code; a word of another tool is its own code."""
+    range: Range
+    """From the first word to the last."""
+    whole: Range
+    """What goes when no word is left: with the reason behind it, and the line if nothing else is on it."""
+
+    def without(self, codes: Collection[str], path: str) -> Fix:
+        left = [word for word, code in self.entries if code not in codes]
+        if left:
+            edit = Edit(path, self.range, ", ".join(left))
+            return Fix(f"take {' and '.join(codes)} out of the comment", Applicability.SAFE, (edit,))
+        return Fix("remove the comment", Applicability.SAFE, (Edit(path, self.whole, ""),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +72,8 @@ class Suppression:
     last_line: int
     problem: str | None = None
     """Why the comment, or a part of it, can silence nothing."""
+    words: _Words | None = None
+    """None where the comment is not sound."""
 
     def covers(self, finding: Finding) -> bool:
         """Whether this comment silences `finding`."""
@@ -54,8 +84,13 @@ class _Comment(NamedTuple):
     text: str
     line: int
     column: int
+    """From 0."""
     first_line: int
     last_line: int
+    before: str
+    """What stands in front of it on its line."""
+    is_last: bool
+    """Whether the text ends with it, without a line end."""
 
 
 def read_suppressions(
@@ -125,6 +160,10 @@ def _unused_finding(suppression: Suppression, unused: tuple[str, ...], path: str
         confidence=Confidence.HIGH,
         path=path,
         range=suppression.range,
+        # A word that names no rule is more likely misspelled than unwanted.
+        fix=suppression.words.without(unused, path)
+        if suppression.words and not suppression.problem
+        else None,
     )
 
 
@@ -144,6 +183,7 @@ def _ours(
             first,
             last,
             _problem(match["kind"], written, words, codes),
+            _words(comment, match, codes) if words else None,
         )
 
 
@@ -168,12 +208,41 @@ def _noqa(
         # Codes of other tools stand in the same comment; only those that are rules here count.
         rules = tuple(code for code in dict.fromkeys(words) if code in codes and code not in UNSUPPRESSIBLE)
         if rules:
-            yield Suppression(rules, _range(comment, match), *_scope(comment, kernels))
+            yield Suppression(
+                rules,
+                _range(comment, match),
+                *_scope(comment, kernels),
+                words=_words(comment, match, {code: code for code in codes.values()}),
+            )
 
 
 def _range(comment: _Comment, match: re.Match[str]) -> Range:
-    start = comment.column + match.start() + 1
-    return Range(Position(comment.line, start), Position(comment.line, start + len(match[0].rstrip())))
+    return _stretch(comment, match.start(), match.start() + len(match[0].rstrip()))
+
+
+def _stretch(comment: _Comment, start: int, end: int) -> Range:
+    at = comment.column + 1
+    return Range(Position(comment.line, at + start), Position(comment.line, at + end))
+
+
+def _words(comment: _Comment, match: re.Match[str], codes: Mapping[str, str]) -> _Words:
+    found = list(_WORD.finditer(match["rules"]))
+    start = match.start("rules")
+    # The reason that follows belongs to the comment, up to the next one on the same line.
+    end = comment.text.find("#", match.end())
+    kept = comment.text[: match.start()]
+    whole = _stretch(comment, len(kept.rstrip() if end < 0 else kept), len(comment.text) if end < 0 else end)
+    if match.start() == 0 and end < 0:
+        code = comment.before.rstrip()
+        if code or comment.is_last:
+            whole = Range(Position(comment.line, len(code) + 1), whole.end)
+        else:
+            whole = Range(Position(comment.line, 1), Position(comment.line + 1, 1))
+    return _Words(
+        tuple((word[0], codes.get(word[0], codes.get(word[0].upper(), word[0]))) for word in found),
+        _stretch(comment, start + found[0].start(), start + found[-1].end()),
+        whole,
+    )
 
 
 def _scope(comment: _Comment, kernels: tuple[KernelLines, ...]) -> tuple[int, int]:
@@ -216,4 +285,6 @@ _LAYOUT = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, to
 
 def _comment(token: tokenize.TokenInfo, first_line: int | None, last_line: int) -> _Comment:
     line, column = token.start
-    return _Comment(token.string, line, column, line if first_line is None else first_line, last_line)
+    first = line if first_line is None else first_line
+    is_last = not token.line.endswith("\n")
+    return _Comment(token.string, line, column, first, last_line, token.line[:column], is_last)

@@ -1,24 +1,27 @@
-"""Kernels compiled for a GPU that need not be there, with types and constants as their launches give them.
-
-`torch` is stood in for by a name that takes everything: what is compiled is the kernel, not the host code.
-"""
+"""Kernels compiled for a GPU that need not be there, with types and constants as their launches give them."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import json
+import signal
 import sys
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from measures import stand_ins
 from tritonlint.model import Kernel, Project
 from tritonlint.model.exposure import base_of
 from tritonlint.model.values import NoneValue, Number, Tensor, Text, TypeValue
+from tritonlint.roots import package_top
 
-CAPABILITY = 90
-"""Of the GPU compiled for: Hopper."""
+PATIENCE = 20
+"""Seconds that one kernel may take: with values guessed, some loops unroll without end."""
+_WRAPPED = ("fn", "jit_function", "kernel", "_fn", "func", "__wrapped__")
+"""What wrappers call the function they wrap."""
 _TYPES = {
     "int64": "i64",
     "int32": "i32",
@@ -43,38 +46,25 @@ class Compiled:
     skipped: str = ""
 
 
-class _Anything(types.ModuleType):
-    """A module or value whose every attribute, call and item is another one."""
+def compile_file(file: Path, names: Collection[str] = ()) -> Iterator[Compiled]:
+    """Kernels of a file, each compiled as its first launch in that file would have it.
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _Anything(name)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return args[0] if len(args) == 1 and isinstance(args[0], types.FunctionType) else _Anything("call")
-
-    def __getitem__(self, item: Any) -> Any:
-        return _Anything("item")
-
-    def __mro_entries__(self, bases: Any) -> tuple[type, ...]:
-        return (object,)
-
-    def __or__(self, other: Any) -> Any:
-        return self
-
-    __ror__ = __or__
-
-
-def compile_file(file: Path) -> Iterator[Compiled]:
-    """Every kernel of a file that is launched in it, compiled as its first launch would have it."""
+    Args:
+        file: of the kernels.
+        names: the kernels, even those that nothing launches; by default all that are launched.
+    """
     module = Project(file.parent).load(file)
     namespace = _loaded(file)
     for kernel in module.kernels if module is not None else ():
+        if names and kernel.name not in names:
+            continue
         function = getattr(namespace, kernel.name, None)
         while function is not None and type(function).__name__ != "JITFunction":
-            function = getattr(function, "fn", None)
-        if function is None or not kernel.launches:
+            function = next((vars(function)[one] for one in _WRAPPED if one in vars(function)), None)
+        if function is None:
+            yield Compiled(kernel.name, skipped="running its module does not reach it")
+            continue
+        if not kernel.launches and not names:
             yield Compiled(kernel.name, skipped="no launch is seen")
             continue
         # Where nothing tells what a pointer holds, it holds what the kernel compiles with.
@@ -84,14 +74,17 @@ def compile_file(file: Path) -> Iterator[Compiled]:
 
 
 def _loaded(file: Path) -> types.ModuleType:
-    for name in ("torch", "torch.nn", "torch.nn.functional"):
-        sys.modules[name] = _Anything(name)
-    spec = importlib.util.spec_from_file_location(f"compiled_{abs(hash(file))}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The module of a file, as far as it runs; one of a package by its own name, so that its imports work."""
+    top = package_top(file)
+    folder = file.parent if top is None else top.parent
+    stand_ins.install(folder)
+    name = ".".join(file.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ != str(
+        file
+    ):  # one folder after the other has a file of this name
+        del sys.modules[name]
+    return importlib.import_module(name)
 
 
 def _compiled(kernel: Kernel, function: Any, open_element: str) -> Compiled:
@@ -99,13 +92,13 @@ def _compiled(kernel: Kernel, function: Any, open_element: str) -> Compiled:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    launch = kernel.launches[0].variants[0]
+    arguments = kernel.launches[0].variants[0].arguments if kernel.launches else {}
     trace = kernel.module.project.trace(kernel.info)
     addressed = {base_of(access.address.poly, trace, kernel.launches) for access in trace.accesses}
     signature: dict[str, str] = {}
     constants: dict[tuple[int, ...], Any] = {}
     for position, parameter in enumerate(kernel.parameters):
-        argument = launch.arguments.get(parameter.name)
+        argument = arguments.get(parameter.name)
         value = argument.value if argument is not None else None
         if parameter.is_constexpr or isinstance(value, NoneValue):
             signature[parameter.name], constants[position,] = "constexpr", _constant(value)
@@ -115,7 +108,7 @@ def _compiled(kernel: Kernel, function: Any, open_element: str) -> Compiled:
             signature[parameter.name] = _scalar(value)
     try:
         source = ASTSource(fn=function, signature=signature, constexprs=constants)
-        triton.compile(source, target=GPUTarget("cuda", CAPABILITY, 32))
+        triton.compile(source, target=GPUTarget("cuda", stand_ins.CAPABILITY, 32))
     except Exception as error:  # noqa: BLE001 - whatever the compiler says of a kernel is an answer
         text = str(error).strip().splitlines()
         return Compiled(kernel.name, error=f"{type(error).__name__}: {text[-1] if text else ''}"[:200])
@@ -155,3 +148,18 @@ def _scalar(value: object) -> str:
     if isinstance(value, Number) and (value.dtype.is_float or value.dtype.name == "fp32"):
         return "fp32"
     return "i32"
+
+
+def main() -> None:
+    """`python -m measures.compiling FILE NAME...`: what came of the kernels of a file, one JSON line each.
+
+    The alarm ends the process: what the compiler does in C++ nothing else would interrupt.
+    """
+    for name in sys.argv[2:]:
+        signal.alarm(PATIENCE)
+        for answer in compile_file(Path(sys.argv[1]), [name]):
+            print(json.dumps(asdict(answer)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
