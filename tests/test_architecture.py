@@ -23,7 +23,7 @@ LAYERS = [
     {"catalog"},
     {"selection"},
     {"config", "config_file"},
-    {"files", "suppression", "ignores", "fingerprint", "serial"},
+    {"files", "suppression", "ignores", "fingerprint", "serial", "evidence"},
     {"engine", "output", "explain"},
     {"cache"},
     {"run", "fixer"},

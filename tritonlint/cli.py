@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tritonlint.catalog import Catalog
     from tritonlint.config import SettingsFinder
+    from tritonlint.confirm.command import Confirmed
+    from tritonlint.evidence import Evidence
     from tritonlint.finding import Finding
     from tritonlint.fixer import Fixed
     from tritonlint.rule import Rule
@@ -107,6 +109,13 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--add-ignores",
     metavar="REASON",
     help="Write a comment that ignores it, with this reason, where something is still found.",
+)
+@click.option(
+    "--evidence",
+    type=_FILE,
+    multiple=True,
+    metavar="FILE",
+    help="What `tritonlint confirm --evidence FILE` found out; refuted findings fail no build.",
 )
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
 @click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
@@ -233,6 +242,7 @@ def _run(
     from tritonlint.files import display_path
     from tritonlint.run import STDIN, check_paths, check_text
 
+    evidence = _evidence(options["evidence"])
     from_stdin, stdin_filename = Path("-") in paths, options["stdin_filename"]
     if from_stdin and len(paths) > 1:
         raise Refusal("`-` reads standard input and cannot stand beside other paths")
@@ -243,11 +253,28 @@ def _run(
             cache = None if options["no_cache"] else _cache_folder(finder, options["cache_dir"])
             with _progress() as tell:
                 run = check_paths(paths, finder, jobs=options["jobs"] or _cores(), cache=cache, tell=tell)
+            if evidence is not None:
+                run.weigh(evidence.merged(run.findings), finder)
             return run, {}
         data = _standard_input()
         shown = display_path(stdin_filename) if stdin_filename else STDIN
-        return check_text(data, stdin_filename, finder), {shown: data}
+        run = check_text(data, stdin_filename, finder)
+        if evidence is not None:
+            run.weigh(evidence.merged(run.findings, lambda path: data), finder)
+        return run, {shown: data}
     except (ConfigError, PackError) as error:
+        raise Refusal(str(error)) from error
+
+
+def _evidence(files: tuple[Path, ...]) -> Evidence | None:
+    """What runs said, as some files have it; None without a file."""
+    from tritonlint import evidence
+
+    if not files:
+        return None
+    try:
+        return evidence.read(files)
+    except (OSError, evidence.EvidenceError) as error:
         raise Refusal(str(error)) from error
 
 
@@ -297,6 +324,104 @@ def _profile(run: Run) -> str:
     slowest = sorted(run.took.items(), key=lambda item: -item[1])[:10]
     lines += [f"  {seconds:8.2f}  {path}" for path, seconds in slowest]
     return "".join(line + "\n" for line in lines)
+
+
+CONFIRM_CODES = """\b
+Exit codes:
+  the program's own, if it is not 0; else
+  0  no finding is confirmed
+  1  a finding is confirmed
+  2  bad options, or Triton and torch are not installed
+"""
+
+
+@program.command(
+    epilog=CONFIRM_CODES, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as in `-m pytest tests/`.")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "gpu", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="The GPU, or Triton's interpreter on the CPU.",
+)
+@click.option("--select", metavar="RULES", multiple=True, help="Settle findings of these rules only.")
+@click.option("--ignore", metavar="RULES", multiple=True, help="Leave these rules out.")
+@click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
+@click.option("--evidence", type=_FILE, help="Write what was found out to this file, for `check --evidence`.")
+@click.option("--report", type=_FILE, help="Write a page with sources, verdicts and plots to this file.")
+@click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
+@click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
+@click.option("--config", type=_FILE, help="Use this configuration file for every path.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1), default=60.0, show_default=True, help="For one experiment."
+)
+@click.option(
+    "--memory", type=click.FloatRange(0.001), metavar="GIB", help="For the copies of one experiment."
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGS]...")
+def confirm(module: str | None, arguments: tuple[str, ...], **options: Any) -> int:
+    """Run a program, and settle the findings of the kernels it launches by experiments on copies."""
+    if module is None and not arguments:
+        raise Refusal("give a script, or a module with `-m`")
+    if module is None and not Path(arguments[0]).is_file():
+        raise Refusal(f"there is no script `{arguments[0]}`")
+    target, rest = (module, arguments) if module is not None else (arguments[0], arguments[1:])
+    finder = _finder({**options, "fail_on": None})
+    try:
+        from tritonlint.confirm.command import confirm as run
+    except ImportError as error:
+        raise Refusal(
+            f"`confirm` needs Triton, torch and numpy ({error}): pip install 'tritonlint[confirm]'"
+        ) from error
+    memory = options["memory"] * 2**30 if options["memory"] else None
+    try:
+        result = run(
+            target,
+            rest,
+            finder,
+            is_module=module is not None,
+            device=options["device"],
+            seconds=options["seconds"],
+            memory=memory,
+        )
+    except RuntimeError as error:
+        raise Refusal(str(error)) from error
+    return _confirmed(result, options)
+
+
+def _confirmed(result: Confirmed, options: dict[str, Any]) -> int:
+    """Show and write what was found out; the exit status."""
+    from tritonlint.finding import Verdict
+    from tritonlint.output import RenderContext, render
+    from tritonlint.output.verdicts import summary
+
+    for trouble in result.troubles:
+        click.echo(f"tritonlint: {trouble}", err=True)
+    color = options["output_file"] is None and _wants_color()
+    text = render(options["output_format"], result.findings, RenderContext(color, _known_rules(options), {}))
+    _write(text, options["output_file"])
+    try:
+        if options["evidence"] is not None:
+            result.evidence.write(options["evidence"])
+        if options["report"] is not None:
+            from tritonlint.confirm.report import write
+
+            write(options["report"], result)
+    except OSError as error:
+        raise Refusal(f"cannot write to {error.filename}: {error.strerror or error}") from error
+    click.echo(summary(result.findings, sum(result.launches.values()), result.backend), err=True, nl=False)
+    return result.status or (
+        FINDINGS if any(one.verdict is Verdict.CONFIRMED for one in result.findings) else OK
+    )
+
+
+def _known_rules(options: dict[str, Any]) -> dict[str, type[Rule]]:
+    from tritonlint.catalog import load
+    from tritonlint.config import SettingsFinder
+
+    return load(SettingsFinder(config=options["config"]).of_folder(Path.cwd()).packs).documented
 
 
 @program.command()

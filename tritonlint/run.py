@@ -16,7 +16,7 @@ from tritonlint import catalog
 from tritonlint.config import Settings, SettingsFinder
 from tritonlint.engine import Context, check_file, check_source, mentions_triton
 from tritonlint.files import Found, discover, display_path
-from tritonlint.finding import Finding
+from tritonlint.finding import Finding, Verdict
 from tritonlint.roots import project_root
 
 if TYPE_CHECKING:
@@ -64,6 +64,15 @@ class Run:
         self.findings += findings
         self.packs.add(settings.packs)
         self.failing |= any(finding.severity.rank >= settings.fail_on.rank for finding in findings)
+
+    def weigh(self, findings: list[Finding], finder: SettingsFinder) -> None:
+        """Take findings over that have verdicts now; what a run refuted fails no build."""
+        self.findings = findings
+        self.failing = any(
+            finding.severity.rank >= finder.of_file(Path(finding.path)).fail_on.rank
+            for finding in findings
+            if finding.verdict is not Verdict.REFUTED
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,373 @@
+"""The runtime mode without a GPU: programs are run by the interpreter, kernels compiled for a GPU that is not there.
+
+Every run is a process of its own, as for a user. What needs a GPU is in `test_confirm_gpu.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+
+from measures import cases
+from tritonlint.config import SettingsFinder
+from tritonlint.evidence import Evidence, EvidenceError, digest, read
+from tritonlint.finding import Verdict
+from tritonlint.fixer import fix
+from tritonlint.run import check_paths
+
+PROGRAMS = cases.CASES.parent / "programs"
+CORE = PROGRAMS / "core_cases.py"
+
+needs_triton = pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None or importlib.util.find_spec("torch") is None,
+    reason="Triton and torch are not installed",
+)
+
+
+def tritonlint(folder, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "tritonlint", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        **options,
+    )
+
+
+# --- verdicts on the cases ---------------------------------------------------------------------------
+
+VERDICTS = {
+    "p1-block-local-mask": {("TL102", "confirmed")},
+    "p1-decay-row-tail": {("TL101", "confirmed")},
+    "p1-even-k-parity": {("TL101", "confirmed")},
+    "p1-helper-scale-tail": {("TL101", "confirmed")},
+    "p1-memset-rounded-up": {("TL101", "confirmed")},
+    "p1-packed-weight-tail": {("TL102", "confirmed")},
+    "p2-hidden-7168": {("TL201", "confirmed")},
+    "p2-min-with-rank": {("TL202", "not-reached")},
+    "p3-atomic-partial-sums": {("TL302", "confirmed")},
+    "p3-exact-cache-length-key": {("TL303", "confirmed")},
+    "p3-inplace-scale": {("TL302", "confirmed")},
+    "p4-batch-count": {("TL401", "confirmed")},
+    "p4-extent-not-constexpr": {("TL402", "confirmed")},
+    "p5-half-accumulator": {("TL501", "not-testable")},
+}
+
+
+@pytest.fixture(scope="session")
+def confirmed(tmp_path_factory):
+    """The evidence of a run over many cases, and what the run said."""
+    folder = tmp_path_factory.mktemp("confirm")
+    arguments = ["--device", "cpu", "--evidence", folder / "e.json", "--report", folder / "r.html"]
+    done = tritonlint(
+        cases.CASES.parent.parent,
+        "confirm",
+        *arguments,
+        "--output-file",
+        folder / "found.txt",
+        CORE,
+        cases.CASES,
+        *VERDICTS,
+    )
+    assert (folder / "e.json").exists(), done.stderr
+    return done, folder
+
+
+@needs_triton
+def test_every_case_gets_its_verdict(confirmed):
+    _, folder = confirmed
+    found = {}
+    for one in json.loads((folder / "e.json").read_bytes())["findings"]:
+        found.setdefault(one["path"].split("/")[-2], set()).add((one["code"], one["verdict"]))
+    assert found == VERDICTS
+
+
+@needs_triton
+def test_the_program_keeps_its_output_and_confirmed_findings_fail(confirmed):
+    done, _ = confirmed
+    assert done.returncode == 1
+    assert "p1-memset-rounded-up ran\n" in done.stdout
+    assert "p2-hidden-7168 failed:" in done.stdout  # it does not compile, with `confirm` or without
+    assert "863 of 1,024 lanes outside `buf`, up to 863 elements behind its end" in done.stderr
+
+
+@needs_triton
+def test_the_report_is_one_page_with_sources_and_plots(confirmed):
+    _, folder = confirmed
+    page = (folder / "r.html").read_text("utf-8")
+    assert page.count("<article") == len(json.loads((folder / "e.json").read_bytes())["findings"])
+    assert "tl.store(buf + at, value)" in page
+    assert page.count("<svg") >= 8
+    assert "http" not in page.replace("http-equiv", "")  # nothing is fetched
+
+
+@needs_triton
+def test_evidence_is_merged_and_dies_with_the_kernel(confirmed, tmp_path):
+    _, folder = confirmed
+    evidence = read([folder / "e.json"])
+    case = cases.CASES / "p1-memset-rounded-up"
+    (finding,) = check_paths([case / "bad.py"]).findings
+    (merged,) = evidence.merged([finding])
+    assert merged.verdict is Verdict.CONFIRMED
+    assert "863 of 1,024 lanes" in merged.evidence
+    text = (case / "bad.py").read_bytes()
+    (same,) = evidence.merged([finding], lambda path: b"# a comment\n" + text)
+    assert same.verdict is Verdict.CONFIRMED
+    (gone,) = evidence.merged([finding], lambda path: text.replace(b"tl.store(buf", b"tl.store(1 + buf"))
+    assert (gone.verdict, gone.evidence) == (Verdict.UNTESTED, None)
+
+
+@needs_triton
+def test_fixed_kernels_stay_in_bounds_and_give_the_same_results(tmp_path):
+    names = [folder.name for folder in cases.folders() if folder.name.startswith("p1-")]
+    whole = []
+    for name in names:
+        copy = tmp_path / name
+        copy.mkdir()
+        (copy / "bad.py").write_bytes((cases.CASES / name / "bad.py").read_bytes())
+        fix(check_paths([copy]).findings, SettingsFinder(), lambda path, copy=copy: copy, unsafe=True).write()
+        whole += [] if check_paths([copy]).findings else [name]
+    assert len(whole) >= 6  # the other three are named in test_fixes.py
+    done = subprocess.run(
+        [sys.executable, PROGRAMS / "in_bounds.py", tmp_path, cases.CASES, *whole],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [one["case"] for one in answers] == whole
+    assert [(one["case"], one["bad"], one["same"]) for one in answers if one["bad"] or not one["same"]] == []
+    assert all(one["lanes"] for one in answers)
+
+
+# --- programs ----------------------------------------------------------------------------------------
+
+PROGRAM = """import sys
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def read_one(x_ptr, at):
+    return tl.load(x_ptr + at)
+
+
+@triton.jit
+def add(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = read_one(x_ptr, at)
+    tl.store(y_ptr + at, value + 1, mask=at < n)
+
+
+def run(x):
+    y = torch.zeros_like(x)
+    add[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)
+    return y
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    for size in map(int, sys.argv[1:]):
+        x = torch.rand(size, device="cuda")
+        print(size, bool((run(x) == x + 1).all()), torch.rand(1).item())
+    names = sorted(name for name in globals() if not name.startswith("__"))
+    print(names)
+    sys.exit(7)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "tritonlint.toml").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def verdicts(folder, *arguments):
+    done = tritonlint(folder, "confirm", "--device", "cpu", "--evidence", "e.json", *arguments)
+    return done, {one.line: one for one in read([folder / "e.json"]).entries.values()}
+
+
+@needs_triton
+def test_a_helper_is_seen_and_the_exit_status_is_the_program_s(program):
+    done, found = verdicts(program, "program.py", "100", "128")
+    assert done.returncode == 7
+    assert found[9].verdict is Verdict.CONFIRMED
+    assert found[9].text.startswith("28 of 128 lanes outside `x_ptr`, up to 28 elements behind its end")
+    assert found[9].details["program"] == [1]
+    assert found[9].details["by_program"] == [0, 28]
+
+
+@needs_triton
+def test_sizes_that_fit_refute_and_a_refuted_finding_fails_no_build(program):
+    _, found = verdicts(program, "program.py", "128", "192")
+    assert {one.verdict for one in found.values()} == {Verdict.REFUTED}
+    assert "and in 1 more kinds of launch" in found[9].text
+    assert tritonlint(program, "check", "--no-cache", "program.py").returncode == 1
+    checked = tritonlint(program, "check", "--no-cache", "--evidence", "e.json", "program.py")
+    assert checked.returncode == 0
+    assert "refuted: none of 128 lanes outside" in checked.stdout
+
+
+@needs_triton
+def test_results_random_numbers_and_names_are_the_program_s_own(program):
+    """The user's tensors, random numbers and modules are as they would be without experiments."""
+    done, _ = verdicts(program, "program.py", "100", "100")
+    plain = tritonlint(program, "confirm", "--device", "cpu", "--select", "TL601", "program.py", "100", "100")
+    assert "100 True" in done.stdout
+    assert done.stdout.splitlines()[:3] == plain.stdout.splitlines()[:3]
+    assert "['add', 'read_one', 'run', 'size', 'sys', 'tl', 'torch', 'triton', 'x']" in done.stdout
+
+
+@needs_triton
+def test_what_is_not_launched_is_not_reached(program):
+    _, found = verdicts(program, "program.py")
+    assert {(one.verdict, one.text) for one in found.values()} == {
+        (Verdict.NOT_REACHED, "its kernel was not launched")
+    }
+
+
+@needs_triton
+def test_a_module_is_run_as_python_does(program):
+    (program / "other.py").write_text("import program\nprogram.run(program.torch.zeros(100))\n", "utf-8")
+    done, found = verdicts(program, "-m", "other")
+    assert (done.returncode, found[9].verdict) == (1, Verdict.CONFIRMED)
+
+
+@needs_triton
+def test_a_program_that_fails_shows_its_own_traceback(program):
+    (program / "broken.py").write_text("import program\nraise KeyError('mine')\n", "utf-8")
+    done = tritonlint(program, "confirm", "--device", "cpu", "broken.py")
+    assert done.returncode == 1
+    assert "KeyError: 'mine'" in done.stderr
+    assert "tritonlint/confirm" not in done.stderr
+
+
+@needs_triton
+def test_pytest_reports_and_workers_merge(program):
+    (program / "test_it.py").write_text(
+        "import pytest, program\n@pytest.mark.parametrize('n', [100, 128, 64])\n"
+        "def test_it(n): program.run(program.torch.ones(n, device='cuda'))\n",
+        "utf-8",
+    )
+    texts = []
+    for name, extra in (("one.json", []), ("two.json", ["-n2"])):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "--tritonlint",
+                "--tritonlint-device=cpu",
+                f"--tritonlint-evidence={name}",
+                *extra,
+                "test_it.py",
+            ],
+            cwd=program,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "28 of 128 lanes outside `x_ptr`" in done.stdout
+        texts.append({(one.line, one.verdict) for one in read([program / name]).entries.values()})
+    assert texts[0] == texts[1]
+    silent = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--collect-only", "test_it.py"],
+        cwd=program,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "tritonlint" not in silent.stdout
+
+
+# --- what needs no Triton ----------------------------------------------------------------------------
+
+
+def test_without_triton_the_message_says_what_to_install(program):
+    script = "import sys; sys.modules['triton'] = None; from tritonlint.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "confirm", "program.py"],
+        cwd=program,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'tritonlint[confirm]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give a script, or a module with `-m`"),
+        (["nowhere.py"], "there is no script `nowhere.py`"),
+        (["--select", "TL99x", "program.py"], "TL99x"),
+    ],
+)
+def test_what_cannot_be_run(program, arguments, said):
+    done = tritonlint(program, "confirm", *arguments)
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tritonlint-evidence": 99, "findings": []}', "\xff"])
+def test_what_is_no_evidence(tmp_path, text):
+    file = tmp_path / "e.json"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(EvidenceError, match=r"e\.json"):
+        read([file])
+    done = tritonlint(tmp_path, "check", "--evidence", file, ".")
+    assert (done.returncode, "not the evidence" in done.stderr) == (2, True)
+
+
+def test_evidence_survives_its_file(tmp_path):
+    (finding, *_) = check_paths([cases.CASES / "p1-memset-rounded-up"]).findings
+    from tritonlint.evidence import Entry
+
+    subject = digest((cases.CASES / "p1-memset-rounded-up" / "bad.py").read_bytes(), finding.kernel)
+    assert subject
+    evidence = Evidence()
+    for verdict in (Verdict.REFUTED, Verdict.CONFIRMED, Verdict.NOT_REACHED):
+        text, line = f"said {verdict}", finding.range.start.line
+        evidence.add(
+            Entry(
+                finding.fingerprint,
+                finding.code,
+                finding.kernel,
+                finding.path,
+                line,
+                verdict,
+                text,
+                "x",
+                subject,
+            )
+        )
+    evidence.write(tmp_path / "e.json")
+    (merged,) = read([tmp_path / "e.json"]).merged([finding])
+    assert (merged.verdict, merged.evidence) == (Verdict.CONFIRMED, "said confirmed [x]")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ("@jit\ndef k(a):\n    return a + 1  # one\n", True),
+        ("\n\n@jit\ndef k(a):\n\n        return (a\n   ) + 1\n", False),
+        ("def other(): pass\n@jit\ndef k( a ):\n    return a+1\n", True),
+        ("if 1:\n    @jit\n    def k(a):\n        return a + 1\n", True),
+        ("@jit\ndef k(a):\n    return a + 2\n", False),
+        ("@jit(x)\ndef k(a):\n    return a + 1\n", False),
+        ("def k(:", False),
+    ],
+)
+def test_the_digest_is_of_what_the_kernel_does(text, is_same):
+    known = digest(b"@jit\ndef k(a):\n    return a + 1\n", "k")
+    assert (digest(text.encode(), "k") == known) is is_same

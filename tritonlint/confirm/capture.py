@@ -1,0 +1,188 @@
+"""Catches the launches of a running program, and what its autotuners do.
+
+Every way to launch a kernel ends in `JITFunction.run`: subscripts, autotuners, heuristics, wrappers of
+packages. What an autotuner tries out is not a launch of the program; what it decides on is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+import triton
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction
+
+from tritonlint.confirm.backends import Backend
+from tritonlint.confirm.launches import Launch, bound, jitted
+
+_TRITON = str(Path(triton.__file__).parent)
+_OWN = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """One time that an autotuner tried its configurations."""
+
+    kernel: JITFunction
+    key: tuple[Any, ...]
+    key_names: tuple[str, ...]
+    configs: int
+    seconds: float
+    winner: str
+    winner_values: Mapping[str, Any]
+    timings: tuple[tuple[str, float], ...]
+    """Milliseconds by configuration."""
+
+
+@dataclass(frozen=True)
+class TunedLaunch:
+    """A launch as an autotuner got it."""
+
+    tuner: Autotuner
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The function that launches a kernel."""
+
+    file: Path
+    first: int
+    """Its first line."""
+    last: int
+
+
+class Listener(Protocol):
+    """What is told of a program's launches."""
+
+    def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
+        """A kernel is about to be launched."""
+
+    def tuned(self, tuning: Tuning) -> None:
+        """An autotuner has tried its configurations."""
+
+    def broke(self, error: Exception, kernel: str) -> None:
+        """Experiments on a launch failed in a way that none of them foresaw."""
+
+
+class Capture:
+    """Tells a listener of the launches of the program while it is installed."""
+
+    def __init__(self, backend: Backend, listener: Listener) -> None:
+        self.backend, self.listener = backend, listener
+        self._is_own = False
+        """Whether the launch that comes is one of an experiment."""
+        self._trying = 0
+        self._tuned: list[TunedLaunch] = []
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """While this lasts, launches are caught; afterwards Triton is as it was."""
+        run, tune, bench = JITFunction.run, Autotuner.run, Autotuner._bench
+
+        def caught_run(own: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            return self._run(run, own, args, grid, warmup, kwargs)
+
+        def caught_tune(own: Autotuner, *args: Any, **kwargs: Any) -> Any:
+            return self._tune(tune, own, args, kwargs)
+
+        def caught_bench(own: Autotuner, *args: Any, **kwargs: Any) -> Any:
+            self._trying += 1
+            try:
+                return bench(own, *args, **kwargs)
+            finally:
+                self._trying -= 1
+
+        JITFunction.run, Autotuner.run, Autotuner._bench = caught_run, caught_tune, caught_bench
+        try:
+            yield
+        finally:
+            JITFunction.run, Autotuner.run, Autotuner._bench = run, tune, bench
+
+    @contextmanager
+    def own_launches(self) -> Iterator[None]:
+        """While this lasts, launches are not the program's."""
+        outer, self._is_own = self._is_own, True
+        try:
+            yield
+        finally:
+            self._is_own = outer
+
+    def _run(
+        self, run: Callable[..., Any], own: JITFunction, args: Any, grid: Any, warmup: bool, kwargs: Any
+    ) -> Any:
+        if warmup or (self._is_own and self.backend.is_gpu):
+            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+        try:
+            launch = bound(own, args, kwargs, grid)
+        except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
+            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+        if not self._is_own and not self._trying:
+            self._tell(launch)
+        if self.backend.is_gpu:
+            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+        return self.backend.launch(launch)
+
+    def _tell(self, launch: Launch) -> None:
+        with self.own_launches():
+            try:
+                tuned = self._tuned[-1] if self._tuned else None
+                fits = tuned is not None and jitted(tuned.tuner) is launch.function
+                self.listener.launched(launch, _caller(), tuned if fits else None)
+            except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
+                self.listener.broke(error, launch.name)
+
+    def _tune(self, tune: Callable[..., Any], own: Autotuner, args: Any, kwargs: Any) -> Any:
+        if self._is_own:
+            return tune(own, *args, **kwargs)
+        known, start = set(own.cache), perf_counter()
+        self._tuned.append(TunedLaunch(own, args, kwargs))
+        try:
+            return tune(own, *args, **kwargs)
+        finally:
+            self._tuned.pop()
+            kernel = jitted(own)
+            for key in [key for key in own.cache if key not in known]:
+                if kernel is not None:
+                    seconds = getattr(own, "bench_time", None) or perf_counter() - start
+                    self.listener.tuned(_tuning(own, kernel, key, seconds))
+
+
+def _tuning(tuner: Autotuner, kernel: JITFunction, key: Any, seconds: float) -> Tuning:
+    winner = tuner.cache[key]
+    timings = {}
+    for config, took in getattr(tuner, "configs_timings", {}).items():
+        timings[_said(config)] = float(took[0] if isinstance(took, list | tuple) else took)
+    return Tuning(
+        kernel,
+        tuple(key),
+        tuple(tuner.keys),
+        len(timings) or len(tuner.configs),
+        seconds,
+        _said(winner),
+        dict(winner.all_kwargs()),
+        tuple(timings.items()),
+    )
+
+
+def _said(config: Any) -> str:
+    return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items() if value is not None)
+
+
+def _caller() -> Caller | None:
+    """The code that launches: the innermost frame that is neither Triton's nor ours."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith((_TRITON, _OWN, "<")):
+            lines = [line for _, _, line in code.co_lines() if line]
+            return Caller(Path(code.co_filename), min(lines, default=0), max(lines, default=0))
+        frame = frame.f_back  # type: ignore[assignment]
+    return None

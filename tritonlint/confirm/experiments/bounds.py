@@ -1,0 +1,68 @@
+"""Do the lanes of an access leave its tensors? Every address of a launch is compared with where they lie."""
+
+from __future__ import annotations
+
+import os
+
+from tritonlint.confirm.capture import TunedLaunch
+from tritonlint.confirm.experiment import Experiment, Lab, Outcome, confirmed, refuted
+from tritonlint.confirm.launches import Launch
+from tritonlint.confirm.sites import Site, program_index
+from tritonlint.finding import Finding
+
+
+class Bounds(Experiment):
+    """TL101, TL102, TL103: the access is made on copies between guards, and its lanes are counted."""
+
+    codes = ("TL101", "TL102", "TL103")
+
+    def try_launch(
+        self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
+    ) -> Outcome | None:
+        """See `Experiment.try_launch`."""
+        sites = sites_of(finding, lab.probe(launch))
+        active = sum(site.lanes for site in sites)
+        bad = max(sites, key=lambda site: (site.outside, site.past_view), default=None)
+        if bad is None or not active:
+            return None
+        if not bad.bad:
+            return refuted(f"none of {active:,} lanes outside", lanes=active, launch=launch.described())
+        return confirmed(
+            said(bad, launch),
+            lanes=active,
+            outside=bad.outside,
+            past_view=bad.past_view,
+            tensor=bad.tensor,
+            offset=bad.offset,
+            program=list(program_index(bad.program or 0, launch.grid)),
+            grid=list(launch.grid),
+            by_program=bad.over_grid(launch.programs),
+            launch=launch.described(),
+        )
+
+
+def sites_of(finding: Finding, sites: list[Site]) -> list[Site]:
+    """The accesses that a finding is about: on its lines, and at its column if several are."""
+    path, place = os.path.realpath(finding.path), finding.range
+    here = [
+        site
+        for site in sites
+        if place.start.line <= site.line <= place.end.line and os.path.realpath(site.file) == path
+    ]
+    exact = [site for site in here if (site.line, site.column) == (place.start.line, place.start.column)]
+    return exact or here
+
+
+def said(site: Site, launch: Launch) -> str:
+    """The bad lanes of an access in one line."""
+    count, where = (site.outside, "outside") if site.outside else (site.past_view, "past")
+    lanes = f"{count:,} of {site.lanes:,} lanes {where} `{site.tensor}`"
+    if not site.outside:
+        lanes += ", inside its storage"
+    off = site.offset
+    far = (
+        f"{off:,} element{'s' * (off != 1)} behind its end" if off > 0 else f"{-off:,} in front of its start"
+    )
+    index = ", ".join(map(str, program_index(site.program or 0, launch.grid)))
+    sizes = f"; {launch.described()}" if launch.described() else ""
+    return f"{lanes}, up to {far}, first in program ({index}){sizes}"

@@ -1,0 +1,153 @@
+"""What autotuners cost, what they decide, and whether trying out changes the result."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from tritonlint.confirm.capture import TunedLaunch, Tuning
+from tritonlint.confirm.copies import Copies
+from tritonlint.confirm.experiment import (
+    Experiment,
+    Lab,
+    Outcome,
+    confirmed,
+    distance,
+    names_in,
+    refuted,
+    written,
+)
+from tritonlint.confirm.launches import Launch
+from tritonlint.finding import Finding
+
+NOISE = 1e-3
+"""Relative difference under which two results count as equal: sums in another order are no error."""
+
+
+class TuningCost(Experiment):
+    """TL301: the benchmarks and seconds that tuning took in this run, and what won."""
+
+    codes = ("TL301",)
+
+    def weigh(self, finding: Finding, tunings: list[Tuning]) -> Outcome | None:
+        """See `Experiment.weigh`."""
+        if not tunings:
+            return None
+        seconds = sum(tuning.seconds for tuning in tunings)
+        tried = sum(tuning.configs for tuning in tunings)
+        winners = Counter(tuning.winner for tuning in tunings)
+        text = (
+            f"{_count(len(tunings), 'key')} tuned, {_count(tried, 'benchmark')}, {seconds:.1f} s; "
+            f"{_count(len(winners), 'winner')}: {winners.most_common(1)[0][0]}"
+        )
+        return confirmed(text, winners=_winners(tunings), seconds=seconds, benchmarks=tried)
+
+
+class TuningKey(Experiment):
+    """TL303: how often a change of the key alone made the tuner try everything again."""
+
+    codes = ("TL303",)
+
+    def weigh(self, finding: Finding, tunings: list[Tuning]) -> Outcome | None:
+        """See `Experiment.weigh`."""
+        if not tunings:
+            return None
+        names = names_in(finding, tunings[0].key_names)
+        at = [index for index, name in enumerate(tunings[0].key_names) if name in names]
+        values = {tuple(tuning.key[index] for index in at) for tuning in tunings}
+        rest = {tuple(part for index, part in enumerate(tuning.key) if index not in at) for tuning in tunings}
+        winners = {tuning.winner for tuning in tunings}
+        seconds = sum(tuning.seconds for tuning in tunings)
+        numbers: dict[str, Any] = {"winners": _winners(tunings), "seconds": seconds}
+        who = ", ".join(f"`{name}`" for name in names) or "the key"
+        if len(tunings) <= len(rest):
+            return refuted(
+                f"{_count(len(values), 'value')} of {who} seen, tuned once for each of the rest", **numbers
+            )
+        return confirmed(
+            f"tuned {len(tunings)} times in {seconds:.1f} s for {_count(len(values), 'value')} of {who}, "
+            f"{len(rest)} without it; {_count(len(winners), 'winner')}",
+            **numbers,
+        )
+
+
+class SideEffects(Experiment):
+    """TL302: a launch with tuning against one that is pinned to the winner, on copies each."""
+
+    codes = ("TL302",)
+
+    def try_launch(
+        self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
+    ) -> Outcome | None:
+        """See `Experiment.try_launch`."""
+        if tuned is None or len(tuned.tuner.configs) < 2:
+            return None
+        before = lab.copies(launch)
+        pinned, again = lab.run(launch), lab.run(launch)
+        names = written(before, pinned)
+        after = self._tuned(tuned, launch, lab)
+        worst, far = "", 0.0
+        for name in names:
+            noise = distance(again.tensors[name], pinned.tensors[name])
+            apart = distance(after.tensors[name], pinned.tensors[name])
+            if apart > max(10 * noise, NOISE) and apart >= far:
+                worst, far = name, apart
+        if not worst:
+            return refuted("a tuned run gives what a pinned one does", outputs=names)
+        differ = (after.tensors[worst] != pinned.tensors[worst]).sum().item()
+        total = after.tensors[worst].numel()
+        text = f"after tuning, {differ:,} of {total:,} elements of `{worst}` differ from a pinned run"
+        return confirmed(f"{text}, by {far:.2g} of its length", tensor=worst, differ=differ, relative=far)
+
+    def _tuned(self, tuned: TunedLaunch, launch: Launch, lab: Lab) -> Copies:
+        """The results of a run that tunes first: what every configuration leaves behind is in them."""
+        copies = lab.copies(launch)
+        tuner = copy.copy(tuned.tuner)
+        tuner.cache, tuner.cache_results = {}, False
+        tuner.__dict__["do_bench"] = _tried_thrice
+        tuner.__dict__.pop("_do_bench", None)
+        args = tuple(
+            _copied(value, name, copies) for name, value in zip(tuner.arg_names, tuned.args, strict=False)
+        )
+        kwargs = {name: _copied(value, name, copies) for name, value in tuned.kwargs.items()}
+        tuner.run(*args, **kwargs)
+        lab.backend.synchronize()
+        return copies
+
+
+def _copied(value: Any, name: str, copies: Copies) -> Any:
+    return copies.arguments.get(name, value)
+
+
+def _tried_thrice(call: Any, quantiles: Any = None, **options: Any) -> list[float]:
+    """In the place of a benchmark, which launches a kernel some hundred times."""
+    for _ in range(3):
+        call()
+    return [1.0] * len(quantiles or (0.5, 0.2, 0.8))
+
+
+def _winners(tunings: list[Tuning]) -> list[dict[str, Any]]:
+    """What won for which key, as plain values: the fix that pins reads it."""
+    return [
+        {
+            "key": dict(zip(tuning.key_names, map(_plain, tuning.key), strict=False)),
+            "winner": {name: _plain(value) for name, value in _values(tuning.winner_values).items()},
+            "seconds": tuning.seconds,
+            "timings": [list(one) for one in tuning.timings if one[1] == one[1] and one[1] != float("inf")],
+        }
+        for tuning in tunings
+    ]
+
+
+def _values(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,30 @@
+"""The table at the end of a run of `confirm`: finding, verdict, evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tritonlint.finding import Finding, Verdict
+
+_ORDER = (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_REACHED, Verdict.NOT_TESTABLE)
+
+
+def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
+    """One line for each finding, the confirmed ones first, and one that counts them."""
+    if not findings:
+        return f"no findings in what was launched ({launches:,} launches, {backend})\n"
+    rows = [
+        (f"{one.path}:{one.range.start.line}", one.code, one.verdict.value, one.evidence or "")
+        for one in sorted(findings, key=lambda one: (_ORDER.index(one.verdict), one.sort_key))
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines = [
+        "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]))
+        for row in rows
+    ]
+    counts = Counter(one.verdict for one in findings)
+    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in _ORDER if counts[verdict])
+    noun = "finding" if len(findings) == 1 else "findings"
+    lines.append(f"{len(findings)} {noun}: {said} ({launches:,} launches, {backend})")
+    return "".join(line.rstrip() + "\n" for line in lines)
