@@ -26,7 +26,7 @@ LAYERS = [
     {"files", "suppression", "ignores", "fingerprint", "serial", "evidence"},
     {"engine", "output", "explain"},
     {"cache"},
-    {"run", "fixer"},
+    {"run", "fixer", "pinning"},
     {"confirm"},
     {"testing"},
     {"cli", "lsp", "pytest_plugin"},

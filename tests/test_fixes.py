@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from measures import cases
 from tritonlint import edits
 from tritonlint.config import SettingsFinder
-from tritonlint.finding import Edit, Position, Range
+from tritonlint.evidence import Entry, Evidence, digest
+from tritonlint.finding import Edit, Position, Range, Verdict
 from tritonlint.fixer import fix, silence
 from tritonlint.run import check_paths
 from tritonlint.source import Source
@@ -313,3 +314,72 @@ def test_what_cannot_be_asked_for(tmp_path, arguments, said):
     (tmp_path / "kernel.py").write_text(BARE.format(said=""), encoding="utf-8")
     answer = command(tmp_path, *arguments, ".")
     assert (answer.returncode, said in answer.stderr) == (2, True)
+
+
+# --- winners that a run measured ---------------------------------------------------------------------
+
+TUNED = """import torch
+import triton
+import triton.language as tl
+
+{before}
+@triton.autotune(configs={configs}, key=["n"])
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, x * 2, mask=at < n)
+
+
+def run(x: torch.Tensor):
+    y = torch.empty_like(x)
+    scale[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, x.numel())
+    return y
+"""
+LISTED = """[
+        triton.Config({"BLOCK": 128}, num_warps=4),  # small
+        triton.Config({"BLOCK": 1024}, num_warps=8),
+        triton.Config({"BLOCK": 1024}, num_warps=8, num_stages=2),
+    ]"""
+COMPUTED = "[triton.Config({'BLOCK': b}, num_warps=w) for b in (128, 256, 512, 1024) for w in (2, 4, 8)]"
+WINNER = {"BLOCK": 1024, "num_warps": 8, "num_ctas": 1, "num_stages": 3}
+
+
+def evidence_of(folder, *winners):
+    (finding,) = [one for one in check_paths([folder]).findings if one.code == "TL301"]
+    subject = digest((folder / "kernel.py").read_bytes(), finding.kernel)
+    details = {"winners": [{"key": {"n": n}, "winner": one} for n, one in enumerate(winners)]}
+    evidence = Evidence()
+    evidence.add(
+        Entry(
+            finding.fingerprint, "TL301", "scale", "", 1, Verdict.CONFIRMED, "tuned", "gpu", subject, details
+        )
+    )
+    evidence.write(folder / "e.json")
+
+
+@pytest.mark.parametrize(
+    ("before", "configs", "left"),
+    [
+        ("", LISTED, '[\n        triton.Config({"BLOCK": 1024}, num_warps=8),\n    ]'),
+        ("", COMPUTED, '[triton.Config({"BLOCK": 1024}, num_warps=8)]'),
+        (f"SPACE = {COMPUTED}\n", "SPACE", '[triton.Config({"BLOCK": 1024}, num_warps=8)]'),
+    ],
+)
+def test_a_tuner_is_pinned_to_what_won_everywhere(tmp_path, before, configs, left):
+    file = tmp_path / "kernel.py"
+    file.write_text(TUNED.format(before=before, configs=configs), encoding="utf-8")
+    evidence_of(tmp_path, WINNER, WINNER)
+    answer = command(tmp_path, "--fix", "--evidence", "e.json", "--select", "TL301", ".")
+    assert "fixed 1 finding in 1 file" in answer.stderr
+    assert file.read_text("utf-8") == TUNED.format(before=before, configs=left)
+    assert answer.returncode == 0
+
+
+def test_a_tuner_with_several_winners_stays(tmp_path):
+    file = tmp_path / "kernel.py"
+    file.write_text(TUNED.format(before="", configs=LISTED), encoding="utf-8")
+    evidence_of(tmp_path, WINNER, {**WINNER, "BLOCK": 128, "num_warps": 4})
+    answer = command(tmp_path, "--fix", "--evidence", "e.json", "--select", "TL301", ".")
+    assert "fixed 0 findings" in answer.stderr
+    assert "confirmed: tuned [gpu]" in answer.stdout

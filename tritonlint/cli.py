@@ -169,7 +169,12 @@ def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
     from tritonlint.fixer import fix
 
     _refuse_standard_input(run)
-    fixed = fix(run.findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
+    findings, evidence = run.findings, _evidence(options["evidence"])
+    if evidence is not None:
+        from tritonlint.pinning import with_pins
+
+        findings = list(with_pins(findings, evidence))
+    fixed = fix(findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
     for finding, reason in fixed.dropped:
         place = f"{finding.path}:{finding.range.start.line}"
         click.echo(f"tritonlint: {place}: the fix of {finding.code} was dropped: {reason}", err=True)
