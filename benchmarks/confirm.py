@@ -1,3 +1,4 @@
+# ruff: noqa: N803, D103 - kernels are named as in every textbook
 """What the experiments of `tritonlint confirm` cost on a GPU: times of a probed launch against a plain one.
 
 A streaming add and a GEMM of 4096 cubed are launched plain, with the bounds probe, and with all that a first
@@ -67,7 +68,7 @@ def main() -> None:
             again = launch.with_function(fresh(launch.function)).with_arguments(copies.arguments)
             probed = timed(lambda again=again: backend.launch(again))
         bad = sum(site.bad for site in sites)
-        print(  # noqa: T201
+        print(
             f"{name}: plain {plain:.3f} ms, probed {probed:.3f} ms ({probed / plain:.1f} times), "
             f"first probed launch with its compilation {first:.2f} s, {len(sites)} sites, {bad} bad lanes"
         )
