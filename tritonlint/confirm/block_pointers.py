@@ -1,8 +1,8 @@
 """Block pointers as plain pointers and masks, so that a probe sees the addresses behind them.
 
 A boundary check bounds the shape that a kernel declares, not the memory: only the addresses tell. Triton up
-to 3.7 keeps a block pointer as one value of its own; here it is a tuple of base, shape, strides and offsets,
-which passes through loops and branches as any tuple does. Later Triton does the same itself.
+to 3.7 keeps a block pointer as one value of its own; here it is base, shape, strides and offsets,
+which pass through loops and branches as several values do. Later Triton does the same itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,71 @@ from typing import Any
 import triton.language as tl
 from triton.language.semantic import TritonSemantic as Semantic
 
-_MARK = "block pointer"
+
+class _Type(tl.core.base_type):
+    """Of a block pointer: what is known when the kernel is compiled."""
+
+    def __init__(self, parts: tuple[Any, ...], rank: int, widths: tuple[int, ...]) -> None:
+        self.parts, self.rank, self.widths = parts, rank, widths
+
+    @property
+    def scalar(self) -> Any:
+        """The pointer type of its elements, as of a block of pointers."""
+        return self.parts[0]
+
+    @property
+    def element_ty(self) -> Any:
+        """What a pointer to a block points to."""
+        return tl.block_type(self.parts[0].element_ty, list(self.widths))
+
+    def _unflatten_ir(self, handles: list[Any], cursor: int) -> tuple[Any, int]:
+        values = [
+            tl.tensor(handle, kind)
+            for handle, kind in zip(handles[cursor : cursor + len(self.parts)], self.parts, strict=True)
+        ]
+        return _Value(values, self.rank, self.widths), cursor + len(self.parts)
+
+    def _flatten_ir_types(self, builder: Any, out: list[Any]) -> None:
+        out.extend(part.to_ir(builder) for part in self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Type) and (self.parts, self.widths) == (other.parts, other.widths)
+
+    def __hash__(self) -> int:
+        return hash((self.rank, self.widths))
+
+    def mangle(self) -> str:
+        """Its part of the name of a function that takes it."""
+        return "BP" + "_".join([*(part.mangle() for part in self.parts), *map(str, self.widths)])
+
+    def __str__(self) -> str:
+        return f"block pointer to {self.element_ty}"
+
+
+class _Value(tl.core.base_value):
+    """A block pointer: base, then shape, strides and offsets by axis."""
+
+    def __init__(self, values: list[Any], rank: int, widths: tuple[int, ...]) -> None:
+        self.values = values
+        self.type = _Type(tuple(one.type for one in values), rank, widths)
+
+    @property
+    def dtype(self) -> Any:
+        """As of Triton's own: what the kernel asks for the element type."""
+        return self.type.scalar
+
+    def part(self, number: int) -> list[Any]:
+        """Shape, strides or offsets: 0, 1 or 2."""
+        rank = self.type.rank
+        return self.values[1 + number * rank : 1 + (number + 1) * rank]
+
+    def moved(self, offsets: list[Any]) -> _Value:
+        """The same with other offsets."""
+        rank = self.type.rank
+        return _Value([*self.values[: 1 + 2 * rank], *offsets], rank, self.type.widths)
+
+    def _flatten_ir(self, handles: list[Any]) -> None:
+        handles.extend(one.handle for one in self.values)
 
 
 class BlockPointers:
@@ -32,22 +96,18 @@ class BlockPointers:
         def made(
             s: Any, base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any
         ) -> Any:
-            wide = [_values(s, part) for part in (shape, strides, offsets)]
-            widths = tl.tuple([tl.constexpr(_plain(one)) for one in block_shape])
-            return tl.tuple([base, *map(tl.tuple, wide), widths, tl.constexpr(_MARK)])
+            parts = [one for part in (shape, strides, offsets) for one in _values(s, part)]
+            widths = tuple(_plain(one) for one in block_shape)
+            return _Value([base, *parts], len(widths), widths)
 
         def advanced(s: Any, pointer: Any, offsets: Any) -> Any:
-            if not _is_ours(pointer):
+            if not isinstance(pointer, _Value):
                 return advance(s, pointer, offsets)
-            base, shape, strides, old_offsets, widths, mark = pointer.values
-            moved = [
-                s.add(one, two, False)
-                for one, two in zip(old_offsets.values, _values(s, offsets), strict=True)
-            ]
-            return tl.tuple([base, shape, strides, tl.tuple(moved), widths, mark])
+            steps = zip(pointer.part(2), _values(s, offsets), strict=True)
+            return pointer.moved([s.add(one, two, False) for one, two in steps])
 
         def loaded(s: Any, pointer: Any, mask: Any, other: Any, checks: Any, padding: Any, *rest: Any) -> Any:
-            if not _is_ours(pointer):
+            if not isinstance(pointer, _Value):
                 return load(s, pointer, mask, other, checks, padding, *rest)
             addresses, inside = _spread(s, pointer, checks)
             fill = None
@@ -58,7 +118,7 @@ class BlockPointers:
             return load(s, addresses, inside, fill, (), "", *rest)
 
         def stored(s: Any, pointer: Any, value: Any, mask: Any, checks: Any, *rest: Any) -> Any:
-            if not _is_ours(pointer):
+            if not isinstance(pointer, _Value):
                 return store(s, pointer, value, mask, checks, *rest)
             addresses, inside = _spread(s, pointer, checks)
             return store(s, addresses, value, inside, (), *rest)
@@ -75,11 +135,6 @@ class BlockPointers:
             Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store = old
 
 
-def _is_ours(value: Any) -> bool:
-    parts: Any = value.values if isinstance(value, tl.tuple) else ()
-    return len(parts) == 6 and isinstance(parts[5], tl.constexpr) and parts[5].value == _MARK
-
-
 def _plain(value: Any) -> Any:
     return value.value if isinstance(value, tl.constexpr) else value
 
@@ -91,21 +146,21 @@ def _values(s: Any, part: Any) -> list[Any]:
 
 def _spread(s: Any, pointer: Any, checks: Any) -> tuple[Any, Any]:
     """The addresses of a block, and where its checked axes lie inside the declared shape."""
-    base, shape, strides, offsets, widths, _ = pointer.values
-    sizes = [one.value for one in widths.values]
+    base, sizes = pointer.values[0], list(pointer.type.widths)
+    shape, strides, offsets = (pointer.part(number) for number in range(3))
     checked = {_plain(one) for one in (checks if isinstance(checks, list | tuple | tl.tuple) else [checks])}
     reach, inside = None, None
     for axis, width in enumerate(sizes):
         index = s.cast(s.arange(0, width), tl.int64)
-        index = s.add(index, s.splat(offsets.values[axis], [width]), False)
-        part = s.mul(index, s.splat(strides.values[axis], [width]), False)
+        index = s.add(index, s.splat(offsets[axis], [width]), False)
+        part = s.mul(index, s.splat(strides[axis], [width]), False)
         reach = (
             _along(s, part, axis, sizes)
             if reach is None
             else s.add(reach, _along(s, part, axis, sizes), False)
         )
         if axis in checked:
-            below = s.less_than(index, s.splat(shape.values[axis], [width]))
+            below = s.less_than(index, s.splat(shape[axis], [width]))
             above = s.greater_equal(index, s.splat(s.scalar_constant(0, tl.int64), [width]))
             here = _along(s, s.and_(below, above), axis, sizes)
             inside = here if inside is None else s.and_(inside, here)

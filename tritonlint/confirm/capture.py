@@ -19,6 +19,7 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from tritonlint.confirm.backends import Backend
+from tritonlint.confirm.copies import Copies
 from tritonlint.confirm.launches import Launch, bound, jitted
 
 _TRITON = str(Path(triton.__file__).parent)
@@ -47,6 +48,8 @@ class TunedLaunch:
     tuner: Autotuner
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    before: Copies | None
+    """The arguments as they were before anything was tried, if the listener wants them."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,9 @@ class Listener(Protocol):
 
     def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
         """A kernel is about to be launched."""
+
+    def keep(self, kernel: JITFunction, arguments: Mapping[str, Any]) -> Copies | None:
+        """An autotuner may be about to try its configurations: copies of the arguments, if they matter."""
 
     def tuned(self, tuning: Tuning) -> None:
         """An autotuner has tried its configurations."""
@@ -143,12 +149,19 @@ class Capture:
         if self._is_own:
             return tune(own, *args, **kwargs)
         known, start = set(own.cache), perf_counter()
-        self._tuned.append(TunedLaunch(own, args, kwargs))
+        kernel, before = jitted(own), None
+        if kernel is not None:
+            try:
+                before = self.listener.keep(
+                    kernel, dict(zip(own.arg_names, args, strict=False)) | kwargs
+                )
+            except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
+                self.listener.broke(error, kernel.fn.__name__)
+        self._tuned.append(TunedLaunch(own, args, kwargs, before))
         try:
             return tune(own, *args, **kwargs)
         finally:
             self._tuned.pop()
-            kernel = jitted(own)
             for key in [key for key in own.cache if key not in known]:
                 if kernel is not None:
                     seconds = getattr(own, "bench_time", None) or perf_counter() - start

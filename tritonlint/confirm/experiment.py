@@ -88,6 +88,8 @@ class Experiment:
     codes: tuple[str, ...] = ()
     needs_gpu: str | None = None
     """What only a GPU shows, for experiments that need one."""
+    needs_before = False
+    """Whether it needs the arguments as they were before an autotuner tried anything."""
 
     def try_launch(
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab

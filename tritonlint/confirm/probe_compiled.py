@@ -7,6 +7,7 @@ to 25 times, and is done once for a launch, on copies.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,8 @@ class CompiledProbe:
                 raise Unsupported(f"this Triton has no `TritonSemantic.{name}` to probe")
         self.launch, self.copies = launch, copies
         self._sites: dict[tuple[str, str], int] = {}
+        self._widths: dict[int, int] = {}
+        """By site: the lanes of one access."""
         self._views = [(span.start, span.end) for span in copies.spans]
         storages = {(span.storage_start, span.storage_end) for span in copies.spans}
         self._storages = sorted(storages)
@@ -102,7 +105,9 @@ class CompiledProbe:
             return mask
         self._busy = True
         try:
-            return _Guard(semantic, ptr, mask, self).built(self._site(semantic, kind))
+            site, guard = self._site(semantic, kind), _Guard(semantic, ptr, mask, self)
+            self._widths[site] = math.prod(guard.shape or (1,))
+            return guard.built(site)
         finally:
             self._busy = False
 
@@ -120,7 +125,8 @@ class CompiledProbe:
             if match is None:
                 continue
             site = Site(match["file"], int(match["line"]), int(match["column"]), kind)
-            site.lanes, site.outside, site.past_view = row[_LANES], row[_OUTSIDE], row[_PAST]
+            site.lanes = row[_LANES] * self._widths[min(number, MAX_SITES - 1)]
+            site.outside, site.past_view = row[_OUTSIDE], row[_PAST]
             if site.bad:
                 site.place(row[_HIGHEST], self.copies.spans)
                 site.place(row[_LOWEST], self.copies.spans)
@@ -134,7 +140,7 @@ class _Guard:
 
     def __init__(self, semantic: Any, ptr: Any, mask: Any, probe: CompiledProbe) -> None:
         self.s, self.probe = semantic, probe
-        self.shape = list(ptr.shape) if ptr.type.is_block() else None
+        self.shape = [int(getattr(one, "value", one)) for one in ptr.shape] if ptr.type.is_block() else None
         element = ptr.type.scalar.element_ty
         self.size = max(1, element.primitive_bitwidth // 8)
         self.address = semantic.cast(ptr, tl.int64)
@@ -150,7 +156,7 @@ class _Guard:
         bad = s.or_(outside, past)
         base = self.probe._report.data_ptr() + 8 * _WORDS * site
         one = self._spread(s.scalar_constant(1, tl.int64))
-        self._atomic(s.atomic_add, base + 8 * _LANES, one, self.mask)
+        self._count_execution(base + 8 * _LANES)
         self._atomic(s.atomic_add, base + 8 * _OUTSIDE, one, outside)
         self._atomic(s.atomic_add, base + 8 * _PAST, one, past)
         self._atomic(s.atomic_max, base + 8 * _HIGHEST, self.address, bad)
@@ -197,6 +203,12 @@ class _Guard:
         rest = s.add(index[1], s.mul(extent[1], index[2], False), False)
         number = s.add(index[0], s.mul(extent[0], rest, False), False)
         return number, s.mul(extent[0], s.mul(extent[1], extent[2], False), False)
+
+    def _count_execution(self, where: int) -> None:
+        """Once for a program and an access, not for each lane: that would cost more than all the rest."""
+        s = self.s
+        cell = s.cast(s.scalar_constant(where, tl.int64), tl.pointer_type(tl.int64))
+        s.atomic_add(cell, s.scalar_constant(1, tl.int64), None, "relaxed", "gpu")
 
     def _atomic(self, atomic: Any, where: Any, value: Any, mask: Any) -> None:
         s = self.s

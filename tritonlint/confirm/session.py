@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import torch
+from triton.runtime.jit import JITFunction
 
 from tritonlint.config import SettingsFinder
 from tritonlint.confirm import experiments
 from tritonlint.confirm.backends import Backend
 from tritonlint.confirm.capture import Caller, TunedLaunch, Tuning
-from tritonlint.confirm.copies import TooLarge
+from tritonlint.confirm.copies import Copies, TooLarge
 from tritonlint.confirm.experiment import Experiment, Lab, Outcome, not_testable
 from tritonlint.confirm.launches import Launch, reached
 from tritonlint.confirm.probe_interpreted import OutOfTime
@@ -146,6 +148,15 @@ class Session:
             return not_testable(f"the experiment failed: {_said(error)}")
         finally:
             _restore(state)
+
+    def keep(self, kernel: JITFunction, arguments: Mapping[str, Any]) -> Copies | None:
+        """Copies of what a tuner is about to work on, where a finding says that this changes them."""
+        file = Path(kernel.fn.__code__.co_filename)
+        claims = [one for one in self.read(file) if one.finding.kernel == kernel.fn.__name__]
+        if any(one.is_open and one.experiment is not None and one.experiment.needs_before for one in claims):
+            tensors = {name: value for name, value in arguments.items() if name in kernel.arg_names}
+            return Copies(tensors, self.backend.memory)
+        return None
 
     def tuned(self, tuning: Tuning) -> None:
         """Remember what an autotuner decided."""

@@ -22,7 +22,7 @@ class Site:
     kind: str
     """`load`, `store` or `atomic`."""
     lanes: int = 0
-    """That were active."""
+    """Of all times that it was executed; on a GPU those that are masked off count, too."""
     outside: int = 0
     """Active lanes whose address lies in no storage of the launch's tensors."""
     past_view: int = 0

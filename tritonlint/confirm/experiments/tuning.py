@@ -77,13 +77,16 @@ class SideEffects(Experiment):
     """TL302: a launch with tuning against one that is pinned to the winner, on copies each."""
 
     codes = ("TL302",)
+    needs_before = True
 
     def try_launch(
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        if tuned is None or len(tuned.tuner.configs) < 2:
+        if tuned is None or tuned.before is None or len(tuned.tuner.configs) < 2:
             return None
+        kept = {name: value for name, value in tuned.before.arguments.items() if name in launch.arguments}
+        launch = launch.with_arguments({**launch.arguments, **kept})
         before = lab.copies(launch)
         pinned, again = lab.run(launch), lab.run(launch)
         names = written(before, pinned)
