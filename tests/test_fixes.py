@@ -383,3 +383,44 @@ def test_a_tuner_with_several_winners_stays(tmp_path):
     answer = command(tmp_path, "--fix", "--evidence", "e.json", "--select", "TL301", ".")
     assert "fixed 0 findings" in answer.stderr
     assert "confirmed: tuned [gpu]" in answer.stdout
+
+
+# --- changes that a compiler would refuse ------------------------------------------------------------
+
+PRODUCTS = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def attend(q_ptr, k_ptr, o_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    q = tl.load(q_ptr + at)
+    k = tl.load(k_ptr + at)
+    s = tl.dot(q, k, out_dtype=tl.float16)
+    p = s * 2
+    tl.store(o_ptr + at, tl.dot({operand}, k))
+
+
+def run(q: torch.Tensor, k: torch.Tensor):
+    assert q.dtype == k.dtype == torch.float16
+    o = torch.empty_like(q)
+    attend[(1,)](q, k, o, N=64)
+    return o
+"""
+
+
+@pytest.mark.parametrize(("operand", "is_fixed"), [("p", False), ("p.to(tl.float16)", True)])
+def test_a_product_that_feeds_another_stays_narrow_without_a_cast(tmp_path, operand, is_fixed):
+    (tmp_path / "kernel.py").write_text(PRODUCTS.format(operand=operand), encoding="utf-8")
+    found = [one for one in check_paths([tmp_path]).findings if one.code == "TL501"]
+    assert found
+    assert [one.fix is not None for one in found] == [is_fixed] * len(found)
+
+
+def test_a_number_is_not_cast(tmp_path):
+    text = KERNEL.format(load="", store="y_ptr + at, tl.sum(2 * x.to(tl.float16), axis=0)")
+    (tmp_path / "kernel.py").write_text(text.replace("x: torch.Tensor", "x: torch.HalfTensor"), "utf-8")
+    fixed(tmp_path)
+    assert "(2).to" not in (tmp_path / "kernel.py").read_text("utf-8")
+    assert "2 * x.to(tl.float16).to(tl.float32)" in (tmp_path / "kernel.py").read_text("utf-8")

@@ -24,7 +24,7 @@ from tritonlint.finding import Finding
 from tritonlint.fixer import fix
 from tritonlint.run import check_paths
 
-_NUMBERS = re.compile(r"\d+|0x[0-9a-f]+")
+_NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 
 
 @dataclass

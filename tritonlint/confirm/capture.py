@@ -152,9 +152,7 @@ class Capture:
         kernel, before = jitted(own), None
         if kernel is not None:
             try:
-                before = self.listener.keep(
-                    kernel, dict(zip(own.arg_names, args, strict=False)) | kwargs
-                )
+                before = self.listener.keep(kernel, dict(zip(own.arg_names, args, strict=False)) | kwargs)
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, kernel.fn.__name__)
         self._tuned.append(TunedLaunch(own, args, kwargs, before))

@@ -1061,6 +1061,7 @@ class DeviceEvaluator(Evaluator):
             return Unknown(deps_of(left) | deps_of(right))
         self._mark_scalars(left, right)
         self._mark_integers(left, right)
+        self._needs_constants(node, left, right)
         static = left.static and right.static
         return Number(
             symbolic.ceil_divide(left.poly, right.poly),
@@ -1071,7 +1072,14 @@ class DeviceEvaluator(Evaluator):
             left.deps | right.deps,
         )
 
+    def _needs_constants(self, node: ast.Call, *numbers: Value) -> None:
+        """`triton.cdiv` and its like are host functions: in a kernel they take constants only."""
+        callee = _settled(self.evaluate(node.func))
+        if self.recording and isinstance(callee, External) and callee.name.count(".") == 1:
+            self.trace.constants += [one for one in numbers if isinstance(one, Number)]
+
     def _next_power(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        self._needs_constants(node, *args)
         return self._compile_time("next_power_of_2", args)
 
     def _program_id(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import re
 from collections.abc import Iterator
@@ -9,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.dtypes import DType, element_of
+from tritonlint.model.evaluator import called_name
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
 from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
 from tritonlint.model.records import Access, Accumulation, Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE, Poly
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
-from tritonlint.syntax import walk
+from tritonlint.syntax import mentions, walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -193,6 +195,28 @@ class HalfSum:
     name: str
     is_short: bool = False
     is_per_tile: bool = False
+
+
+def feeds_a_product(item: HalfSum) -> bool:
+    """Whether what a product gives goes, without a cast, into an operand of another one."""
+    nodes, derived = item.where.function.nodes, set[str]()
+    statements = [node for node in nodes if isinstance(node, ast.Assign)]
+    for _ in statements:
+        known = len(derived)
+        for statement in statements:
+            own = any(node in (item.where.node, item.at.node) for node in ast.walk(statement))
+            if own or any(mentions(statement.value, name) for name in derived):
+                derived |= {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        if len(derived) == known:
+            break
+    products = [node for node in nodes if isinstance(node, ast.Call) and called_name(node) == "dot"]
+    return any(
+        mentions(operand, name)
+        for call in products
+        for operand in call.args[:2]
+        if not (isinstance(operand, ast.Call) and called_name(operand) == "to")
+        for name in derived
+    )
 
 
 def half_accumulators(kernel: Kernel) -> Iterator[HalfSum]:

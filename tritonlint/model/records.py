@@ -234,6 +234,8 @@ class Trace:
         self.accumulations: list[Accumulation] = []
         self.tiles: list[TileShape] = []
         self.static_uses: list[StaticUse] = []
+        self.constants: list[Number] = []
+        """What is handed to functions of the host, which the compiler runs."""
         self.calls: list[HelperCall] = []
         self.assignments: list[Assignment] = []
         self.comparisons: list[Compared] = []

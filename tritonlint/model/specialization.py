@@ -67,9 +67,9 @@ def _stands_in(node: ast.AST, launch: Launch) -> bool:
 def needed_at_compile_time(trace: Trace) -> frozenset[str]:
     """Parameters in tile shapes, `static_range` bounds and other places that need a constant."""
     names: set[str] = set()
-    for use in trace.static_uses:
-        if isinstance(use.value, Number):
-            names |= {str(a.args[0]) for a in use.value.poly.closure if a.kind == "param"}
+    used = [use.value for use in trace.static_uses if isinstance(use.value, Number)]
+    for value in (*used, *trace.constants):
+        names |= {str(a.args[0]) for a in value.poly.closure if a.kind == "param"}
     for tile in trace.tiles:
         names |= {str(a.args[0]) for a in tile.extent.closure if a.kind == "param"}
     return frozenset(names)

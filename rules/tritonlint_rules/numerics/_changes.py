@@ -7,7 +7,7 @@ import ast
 from tritonlint import edits
 from tritonlint.finding import Applicability, Edit, Fix
 from tritonlint.model import Module
-from tritonlint.model.precision import HalfSum
+from tritonlint.model.precision import HalfSum, feeds_a_product
 
 _DTYPE_AT = {"zeros": 1, "full": 2}
 """Where the functions that make a tile take its element type."""
@@ -39,7 +39,9 @@ def widened(item: HalfSum) -> Fix | None:
 
 def _of_accumulator(module: Module, item: HalfSum, float32: str) -> list[Edit]:
     """The type in which an accumulator starts, and that of the products that are added to it."""
-    changes = []
+    changes: list[Edit] = []
+    if item.kind == "dot" and feeds_a_product(item):
+        return []  # its other operand stays narrow, and both must be of one type
     for statement in (item.where.node, item.at.node):
         for call in ast.walk(statement):
             if isinstance(call, ast.Call):
@@ -69,6 +71,8 @@ def _is_library(node: ast.expr) -> bool:
 def _first_operands(added: ast.expr | None) -> list[ast.expr]:
     """The first factor of a product; the first addend of a sum, which the others are then added to."""
     while isinstance(added, ast.BinOp) and isinstance(added.op, ast.Add | ast.Sub | ast.Mult):
+        if isinstance(added.left, ast.Constant):  # a number has no type of its own to widen
+            return [added.right]
         if not isinstance(added.left, ast.BinOp):
             return [added.left]
         added = added.left
