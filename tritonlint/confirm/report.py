@@ -26,7 +26,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 620, 150, 56, 30
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 900px; margin: 2rem auto; padding: 0 1rem; }
 body { color: #1c2330; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .3rem; }
+h1 { font-size: 1.5rem; margin-bottom: 0; } h2, h2 code { font-size: 1.1rem; } h2 { margin: 2.2rem 0 .3rem; }
 p.sub, figcaption, td.place { color: #5a6475; } code, pre { font: 13px/1.45 ui-monospace, monospace; }
 pre { background: #f5f6f8; border: 1px solid #e1e4ea; border-radius: 6px; }
 pre { padding: .6rem .8rem; overflow-x: auto; }
@@ -91,7 +91,7 @@ def _kernels(findings: Sequence[Finding], result: Confirmed) -> Iterable[str]:
         by_kernel.setdefault((finding.path, finding.kernel), []).append(finding)
     for (path, kernel), group in by_kernel.items():
         times = result.launches.get(kernel or "", 0)
-        launched = f", launched {times:,} times" if times else ""
+        launched = f", {times:,} launch{'es' * (times > 1)}" if times else ""
         yield f"<h2><code>{_text(kernel or path)}</code></h2><p class='sub'>{_text(path)}{launched}</p>"
         lines = _lines(path)
         for finding in group:

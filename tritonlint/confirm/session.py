@@ -213,7 +213,8 @@ class Session:
                 return fitting[0]
         if claim.launches:
             return Outcome(
-                Verdict.NOT_REACHED, f"launched {claim.launches} times, but this place was not reached"
+                Verdict.NOT_REACHED,
+                f"launched {claim.launches} time{'s' * (claim.launches > 1)}, but this place was not reached",
             )
         return Outcome(Verdict.NOT_REACHED, "its kernel was not launched")
 
