@@ -376,13 +376,30 @@ def test_a_tuner_is_pinned_to_what_won_everywhere(tmp_path, before, configs, lef
     assert answer.returncode == 0
 
 
-def test_a_tuner_with_several_winners_stays(tmp_path):
+def test_a_tuner_with_several_winners_asks_a_table(tmp_path):
     file = tmp_path / "kernel.py"
     file.write_text(TUNED.format(before="", configs=LISTED), encoding="utf-8")
-    evidence_of(tmp_path, WINNER, {**WINNER, "BLOCK": 128, "num_warps": 4})
-    answer = command(tmp_path, "--fix", "--evidence", "e.json", "--select", "TL301", ".")
-    assert "fixed 0 findings" in answer.stderr
-    assert "confirmed: tuned [gpu]" in answer.stdout
+    small = {**WINNER, "BLOCK": 128, "num_warps": 4}
+    evidence_of(tmp_path, WINNER, small)
+    answer = command(tmp_path, "--fix", "--evidence", "e.json", "--select", "TL301,TL303", ".")
+    assert "fixed 1 finding in 1 file" in answer.stderr
+    text = file.read_text("utf-8")
+    assert '(0,): {"BLOCK": 1024, "num_warps": 8, "num_stages": 3},' in text
+    assert 'key=["n"], prune_configs_by={"early_config_prune": _scale_winner})' in text
+    functions = {}
+    table = text[text.index("_SCALE_WINNERS") : text.index("@triton.autotune")]
+    exec(table, functions)
+
+    class Config:
+        def __init__(self, **values):
+            self.values = values
+
+        def all_kwargs(self):
+            return self.values
+
+    configs = [Config(**WINNER), Config(**small), Config(**{**WINNER, "num_stages": 2})]
+    for n, kept in ((0, configs[:1]), (1, configs[1:2]), (7, configs)):
+        assert functions["_scale_winner"](configs, {"n": n, "x_ptr": None}) == kept
 
 
 # --- changes that a compiler would refuse ------------------------------------------------------------

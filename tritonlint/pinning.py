@@ -1,7 +1,7 @@
 """The fix that measurements make possible: an autotuned kernel keeps the configuration that won.
 
-It takes the evidence of a run (`tritonlint confirm --evidence`), in which one configuration won for every key
-that was seen. Where several did, which one is right depends on the launch, and the tuner stays.
+It takes the evidence of a run (`tritonlint confirm --evidence`). Where one configuration won for every key,
+it is the only one left; where several did, a table tells which, and tuning is the fallback for other keys.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 from tritonlint import edits
 from tritonlint.evidence import Evidence
-from tritonlint.finding import Applicability, Edit, Finding, Fix, Verdict
+from tritonlint.finding import Applicability, Edit, Finding, Fix, Position, Range, Verdict
 from tritonlint.source import ParseFailure, Source
 
 CODE = "TL301"
 _DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1}
 """What `triton.Config` takes where nothing is said, since Triton 3.0."""
+_PLAIN = (bool, int, float, str)
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
@@ -40,33 +41,92 @@ def with_pins(findings: Iterable[Finding], evidence: Evidence) -> Iterator[Findi
 
 
 def _pinned(finding: Finding, winners: list[dict[str, Any]]) -> Fix | None:
-    different = {tuple(sorted(one["winner"].items())) for one in winners}
-    if len(different) != 1:
-        return None
     try:
         source = Source.from_bytes(Path(finding.path).read_bytes(), finding.path)
-        configs = _configs(source.tree, finding.kernel)
+        found = _tuner(source.tree, finding.kernel)
     except (OSError, ParseFailure):
         return None
-    if configs is None:
+    if found is None or not winners:
         return None
-    winner = dict(next(iter(different)))
-    changed = _kept(source, configs, winner)
-    if not changed:
-        return None
-    counted = f"{len(winners)} key" + "s" * (len(winners) != 1)
-    said = ", ".join(f"{name}={value}" for name, value in winner.items())
-    return Fix(f"keep the configuration that won for {counted}: {said}", Applicability.SAFE, tuple(changed))
+    kernel, call = found
+    different = {tuple(sorted(one["winner"].items())) for one in winners}
+    if len(different) > 1:
+        changed = _looked_up(source, kernel, call, winners)
+        title = f"look up the configuration that won for each of {len(winners)} keys"
+    else:
+        winner = winners[0]["winner"]
+        configs = edits.argument_of(call, "configs", 0)
+        changed = _kept(source, configs, winner) if configs is not None else []
+        said = ", ".join(f"{name}={value}" for name, value in winner.items())
+        title = f"keep the configuration that won for {len(winners)} key{'s' * (len(winners) > 1)}: {said}"
+    return Fix(title, Applicability.SAFE, tuple(changed)) if changed else None
 
 
-def _configs(tree: ast.Module, kernel: str | None) -> ast.expr | None:
-    """The configurations at the decorator of a kernel."""
-    for node in ast.walk(tree):
+def _tuner(tree: ast.Module, kernel: str | None) -> tuple[ast.FunctionDef, ast.Call] | None:
+    """A kernel of the module and the call of `triton.autotune` that decorates it."""
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == kernel:
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and _last(call.func) == "autotune":
-                    return edits.argument_of(call, "configs", 0)
+                    return node, call
     return None
+
+
+_TABLE = '''{name}_WINNERS = {{
+{rows}
+}}
+"""Configurations that won, by {keys}."""
+
+
+def _{lower}_winner(configs, named_args, **kwargs):
+    """What was measured for this key; another one is tuned."""
+    values = {{**named_args, **kwargs}}
+    winner = {name}_WINNERS.get({key})
+    kept = [one for one in configs if winner is not None and winner.items() <= one.all_kwargs().items()]
+    return kept or configs
+
+
+'''
+
+
+def _looked_up(
+    source: Source, kernel: ast.FunctionDef, call: ast.Call, winners: list[dict[str, Any]]
+) -> list[Edit]:
+    """The changes that make a tuner ask a table first, which stands above the kernel."""
+    names = list(winners[0]["key"])
+    plain = all(isinstance(value, _PLAIN) for one in winners for value in one["key"].values())
+    known = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    name = f"_{kernel.name.strip('_').upper()}"
+    if not names or not plain or f"{name}_WINNERS" in known or any(k.arg is None for k in call.keywords):
+        return []
+    if edits.argument_of(call, "prune_configs_by") is not None:
+        return []
+    by_key = {tuple(one["key"].values()): one["winner"] for one in winners}
+    if any(one["winner"] != by_key[tuple(one["key"].values())] for one in winners):
+        return []  # the type of a tensor decides, and the table has no room for it
+    rows = [
+        f"    {tuple(one['key'].values())!r}: {_without_defaults(one['winner'])!r},".replace("'", '"')
+        for one in winners
+    ]
+    text = _TABLE.format(
+        name=name,
+        lower=kernel.name.strip("_").lower(),
+        rows="\n".join(dict.fromkeys(rows)),
+        keys=", ".join(f"`{one}`" for one in names),
+        key="(" + "".join(f'values["{one}"], ' for one in names).rstrip() + ")",
+    )
+    newline = edits.newline_of(source.text)
+    start = Position(min([kernel.lineno, *(one.lineno for one in kernel.decorator_list)]), 1)
+    option = f'prune_configs_by={{"early_config_prune": _{kernel.name.strip("_").lower()}_winner}}'
+    return [
+        Edit(source.path, Range(start, start), text.replace("\n", newline)),
+        edits.with_argument(source, call, option),
+    ]
+
+
+def _without_defaults(winner: dict[str, Any]) -> dict[str, Any]:
+    """What `all_kwargs` has, so that it can be compared with a part of it."""
+    return {name: value for name, value in winner.items() if name != "num_ctas" or value != 1}
 
 
 def _kept(source: Source, configs: ast.expr, winner: dict[str, Any]) -> list[Edit]:

@@ -13,7 +13,7 @@ from tritonlint.model.evaluator import written
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
-from tritonlint.model.values import Choice, KernelValue, Mapping, Number, Tuned
+from tritonlint.model.values import Choice, FunctionValue, KernelValue, Mapping, Number, Tuned
 from tritonlint.roots import package_top
 from tritonlint.syntax import walk
 
@@ -113,6 +113,31 @@ class Tuning:
     def pruned(self) -> bool:
         """Whether some configurations may be dropped before any is timed."""
         return option(self.tuned, "prune_configs_by") is not None
+
+    @property
+    def measured(self) -> bool:
+        """Whether it asks a table first: what prunes its configurations looks them up in a dictionary.
+
+        Then a key in the table is not tuned, and tuning is for those that nobody has measured.
+        """
+        pruned = option(self.tuned, "prune_configs_by")
+        value = dict(pruned.items).get("early_config_prune") if isinstance(pruned, Mapping) else None
+        if not isinstance(value, FunctionValue):
+            return False
+        tables = {
+            target.id
+            for statement in value.info.module.source.tree.body
+            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+        }
+        return any(
+            isinstance(node, ast.Attribute)
+            and node.attr == "get"
+            and isinstance(node.value, ast.Name)
+            and node.value.id in tables
+            for node in value.info.nodes
+        )
 
     @property
     def most(self) -> int | None:

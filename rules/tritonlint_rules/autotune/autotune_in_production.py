@@ -57,7 +57,8 @@ class AutotuneInProduction(Rule):
 
     ## Fix safety
     `cache_results=True` keeps what was measured on disk, so that a process tunes only what none has tuned
-    before. Unsafe, since Triton before 3.4 does not know it. A configuration is not picked for you.
+    before. Unsafe, since Triton before 3.4 does not know it. With `--evidence` of a
+    run, the tuner keeps the configuration that won, or asks a table of winners first.
 
     ## References
     - vllm-project/vllm#37188, flagos-ai/FlagGems#4625, Dao-AILab/flash-attention#2239
@@ -72,7 +73,7 @@ class AutotuneInProduction(Rule):
         if is_script(module) or module.policy.allows_tuning(module.file):
             return
         for tuning in tunings_of(module):
-            if tuning.several is Proof.NO or tuning.cached or not tuning.tuned.canonical:
+            if tuning.several is Proof.NO or tuning.cached or tuning.measured or not tuning.tuned.canonical:
                 continue
             if not tuning.rebuilt and (tuning.gated or tuning.several is Proof.UNKNOWN):
                 continue
