@@ -206,10 +206,20 @@ def test_a_helper_is_seen_and_the_exit_status_is_the_program_s(program):
 
 
 @needs_triton
-def test_sizes_that_fit_refute_and_a_refuted_finding_fails_no_build(program):
+def test_whole_blocks_settle_nothing(program):
     _, found = verdicts(program, "program.py", "128", "192")
+    assert {one.verdict for one in found.values()} == {Verdict.NOT_REACHED}
+    assert found[9].text == "none of 128 lanes outside, but every size is a whole number of blocks"
+
+
+@needs_triton
+def test_padded_tensors_refute_and_a_refuted_finding_fails_no_build(program):
+    (program / "padded.py").write_text(
+        "import program, torch\nx = torch.ones(128)\nprogram.add[(2,)](x, x, 100, BLOCK=64)\n", "utf-8"
+    )
+    _, found = verdicts(program, "padded.py")
     assert {one.verdict for one in found.values()} == {Verdict.REFUTED}
-    assert "and in 1 more kinds of launch" in found[9].text
+    assert {one.verdict for one in found.values()} == {Verdict.REFUTED}
     assert tritonlint(program, "check", "--no-cache", "program.py").returncode == 1
     checked = tritonlint(program, "check", "--no-cache", "--evidence", "e.json", "program.py")
     assert checked.returncode == 0
@@ -248,6 +258,156 @@ def test_a_program_that_fails_shows_its_own_traceback(program):
     assert done.returncode == 1
     assert "KeyError: 'mine'" in done.stderr
     assert "tritonlint/confirm" not in done.stderr
+
+
+HOSTILE = """import os
+import program
+import torch
+
+print(os.path.isabs(__file__), os.path.isabs(program.__file__))
+os.chdir("/")
+program.run(torch.ones(100, device="cuda"))
+os.environ["TRITON_INTERPRET"] = "1"
+import importlib
+importlib.reload(program).run(torch.ones(100))
+import io, sys
+sys.stdout = io.StringIO()
+sys.stderr = None
+"""
+
+
+@needs_triton
+def test_a_program_may_go_elsewhere_and_close_its_streams(program):
+    (program / "hostile.py").write_text(HOSTILE, "utf-8")
+    done, found = verdicts(program, "hostile.py")
+    assert done.returncode == 1
+    assert found[9].verdict is Verdict.CONFIRMED
+    assert "True True" in done.stdout
+    assert "confirmed  28 of 128 lanes" in done.stderr
+    assert "(2 launches, interpreter)" in done.stderr
+
+
+@needs_triton
+def test_evidence_is_written_where_the_output_cannot_be(program):
+    (program / "closing.py").write_text(
+        "import program, sys\nprogram.run(program.torch.ones(100))\nsys.stdout.close()\n"
+    )
+    done, found = verdicts(program, "closing.py")
+    assert (done.returncode, found[9].verdict) == (2, Verdict.CONFIRMED)
+    assert "cannot write to standard output: it is closed" in done.stderr
+
+
+@needs_triton
+def test_a_module_gets_all_that_follows_it(program):
+    (program / "shown.py").write_text("import sys\nprint(sys.argv[1:])\n", "utf-8")
+    done = tritonlint(program, "confirm", "--device", "cpu", "-m", "shown", "-m", "--select", "x", "--", "-h")
+    assert "['-m', '--select', 'x', '--', '-h']" in done.stdout
+
+
+VALUES = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def blend(x, y, n, weight, is_on, BLOCK: tl.constexpr):
+    wide = weight.to(tl.float32)
+    for step in range(0, 2):
+        at = step.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(y + at, tl.load(x + at, mask=is_on & (at < n), other=7.0) * wide, mask=at < n)
+
+
+y = torch.zeros(100)
+blend[(1,)](torch.ones(100), y, 100, 0.5, True, BLOCK=64)
+print(y.sum().item(), triton.testing.do_bench(lambda: None))
+blend[(1,)](torch.ones(100), y, 100, 2.0, False, BLOCK=64)
+print(y.sum().item())
+"""
+
+
+@needs_triton
+def test_numbers_flags_and_loop_variables_are_values_of_the_device(program):
+    (program / "values.py").write_text(VALUES, "utf-8")
+    done = tritonlint(program, "confirm", "--device", "cpu", "values.py")
+    assert done.returncode == 0, done.stderr
+    assert "50.0 1000.0\n1400.0\n" in done.stdout
+
+
+TABLE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sums(table, sizes, out, BLOCK: tl.constexpr):
+    which = tl.program_id(0)
+    at = tl.load(table + which).to(tl.pointer_type(tl.float32))
+    offsets = tl.arange(0, BLOCK)
+    tl.store(out + which, tl.sum(tl.load(at + offsets)))
+
+
+@triton.jit
+def first(pair, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(pair[0] + at) + tl.load(pair[1] + at))
+
+
+parts = [torch.ones(64), torch.full((64,), 2.0)]
+table = torch.tensor([part.data_ptr() for part in parts])
+out = torch.zeros(2)
+sums[(2,)](table, table, out, BLOCK=64)
+print(out.tolist())
+other = torch.zeros(64)
+first[(1,)]((parts[0], parts[1]), other, BLOCK=64)
+print(other.sum().item())
+"""
+
+
+@needs_triton
+def test_pointers_from_tables_and_tuples_work_as_ever(program):
+    (program / "table.py").write_text(TABLE, "utf-8")
+    done = tritonlint(program, "confirm", "--device", "cpu", "table.py")
+    assert "[64.0, 128.0]\n192.0\n" in done.stdout
+
+
+TWICE = """import torch
+import triton
+import triton.language as tl
+
+
+def make(masked):
+    if masked:
+        @triton.jit
+        def copy(x, y, n, BLOCK: tl.constexpr):
+            at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+    else:
+        @triton.jit
+        def copy(x, y, n, BLOCK: tl.constexpr):
+            at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+            a, b = tl.load(x + at, mask=at < n), tl.load(x + at)
+            tl.store(y + at, a + b, mask=at < n)
+    return copy
+
+
+def run(kernel, n):
+    x, y = torch.ones(n), torch.zeros(n)
+    kernel[(triton.cdiv(n, 64),)](x, y, n, BLOCK=64)
+
+
+for size in (64, 100, 128, 150):
+    run(make(True), size)
+run(make(False), 100)
+"""
+
+
+@needs_triton
+def test_kernels_of_one_name_are_kept_apart_and_columns_count(program):
+    (program / "twice.py").write_text(TWICE, "utf-8")
+    _, found = verdicts(program, "twice.py")
+    assert {(line, one.verdict, one.details["lanes"]) for line, one in found.items()} == {
+        (16, Verdict.CONFIRMED, 128)
+    }
 
 
 @needs_triton
@@ -311,6 +471,7 @@ def test_without_triton_the_message_says_what_to_install(program):
     [
         ([], "give a script, or a module with `-m`"),
         (["nowhere.py"], "there is no script `nowhere.py`"),
+        (["--evidence", "nowhere/e.json", "program.py"], "there is no such folder"),
         (["--select", "TL99x", "program.py"], "TL99x"),
     ],
 )

@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show a character must not end the run in an exception.
         sys.stdout.reconfigure(errors="backslashreplace")
+    arguments = _module_ends_options(sys.argv[1:] if arguments is None else list(arguments))
     try:
         code = program.main(arguments, prog_name="tritonlint", standalone_mode=False)
     except click.ClickException as error:
@@ -69,6 +70,24 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         click.echo(f"tritonlint: {describe(error)}; this is a bug in tritonlint, please report it", err=True)
         code = FAILURE
     sys.exit(code or OK)
+
+
+def _module_ends_options(arguments: list[str]) -> list[str]:
+    """`confirm -m MODULE ...`: what follows is the module's, as it is for `python -m`."""
+    if arguments[:1] == ["confirm"]:
+        for at, word in enumerate(arguments[1:], start=1):
+            if word in ("-m", "--") or not word.startswith("-"):
+                if word == "-m":
+                    return [*arguments[: at + 2], "--", *arguments[at + 2 :]]
+                if word == "--" or arguments[at - 1] not in _TAKES_A_VALUE:
+                    break
+    return arguments
+
+
+_TAKES_A_VALUE = (
+    "--device --select --ignore --min-confidence --evidence --report --output-format --output-file --config "
+    "--seconds --memory"
+).split()
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -373,6 +392,14 @@ def confirm(module: str | None, arguments: tuple[str, ...], **options: Any) -> i
     if module is None and not Path(arguments[0]).is_file():
         raise Refusal(f"there is no script `{arguments[0]}`")
     target, rest = (module, arguments) if module is not None else (arguments[0], arguments[1:])
+    for name in ("evidence", "report", "output_file"):
+        if options[name] is not None and not options[name].absolute().parent.is_dir():
+            raise Refusal(f"{options[name]} cannot be written: there is no such folder")
+    options |= {
+        name: options[name].absolute()  # the program may go elsewhere
+        for name in ("evidence", "report", "output_file")
+        if options[name] is not None
+    }
     finder = _finder({**options, "fail_on": None})
     try:
         from tritonlint.confirm.command import confirm as run
@@ -404,9 +431,6 @@ def _confirmed(result: Confirmed, options: dict[str, Any]) -> int:
 
     for trouble in result.troubles:
         click.echo(f"tritonlint: {trouble}", err=True)
-    color = options["output_file"] is None and _wants_color()
-    text = render(options["output_format"], result.findings, RenderContext(color, _known_rules(options), {}))
-    _write(text, options["output_file"])
     try:
         if options["evidence"] is not None:
             result.evidence.write(options["evidence"])
@@ -416,6 +440,9 @@ def _confirmed(result: Confirmed, options: dict[str, Any]) -> int:
             write(options["report"], result)
     except OSError as error:
         raise Refusal(f"cannot write to {error.filename}: {error.strerror or error}") from error
+    color = options["output_file"] is None and _wants_color()
+    text = render(options["output_format"], result.findings, RenderContext(color, _known_rules(options), {}))
+    _write(text, options["output_file"])
     click.echo(summary(result.findings, sum(result.launches.values()), result.backend), err=True, nl=False)
     return result.status or (
         FINDINGS if any(one.verdict is Verdict.CONFIRMED for one in result.findings) else OK
@@ -465,7 +492,7 @@ def _wants_color() -> bool:
     """Whether standard output takes colours; NO_COLOR and FORCE_COLOR have the last word, in this order."""
     if os.environ.get("NO_COLOR"):
         return False
-    if sys.stdout is None:
+    if sys.stdout is None or sys.stdout.closed:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
@@ -476,6 +503,8 @@ def _write(text: str, output_file: Path | None) -> None:
             output_file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
             return
         if sys.stdout is None:
+            raise Refusal("cannot write to standard output: it is closed")
+        if sys.stdout.closed:
             raise Refusal("cannot write to standard output: it is closed")
         sys.stdout.write(text)
         sys.stdout.flush()

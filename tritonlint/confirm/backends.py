@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic, perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from triton.runtime.jit import JITFunction
 
 from tritonlint.confirm import probe_interpreted
 from tritonlint.confirm.copies import Copies, Span
-from tritonlint.confirm.launches import Launch
+from tritonlint.confirm.launches import Launch, makes_pointers
 from tritonlint.confirm.probe_interpreted import InterpretedProbe, interpret, probing
 from tritonlint.confirm.sites import Site
 
@@ -108,7 +109,10 @@ class Cpu(Backend):
 
     def launch(self, launch: Launch) -> Any:
         """Run in the interpreter, which keeps every access inside the storages of the arguments."""
-        with probing(InterpretedProbe(spans_of(launch.arguments), launch.grid)):
+        if makes_pointers(launch.function):
+            interpret(launch)
+            return
+        with probing(InterpretedProbe(list(spans_of(launch.arguments.items())), launch.grid)):
             interpret(launch)
 
     def probe(self, launch: Launch, copies: Copies) -> list[Site]:
@@ -122,16 +126,17 @@ class Cpu(Backend):
         return min(int(pages * size * 0.45), int(self._memory) if self._memory else 2**63)
 
 
-def spans_of(arguments: Any) -> list[Span]:
+def spans_of(arguments: Iterable[tuple[str, Any]]) -> Iterator[Span]:
     """Where the tensors of a launch lie, each as large as its storage."""
-    found = []
-    for name, value in arguments.items():
-        tensor = getattr(value, "base", value)
+    for name, value in arguments:
+        if isinstance(value, tuple | list):
+            yield from spans_of((f"{name}[{index}]", one) for index, one in enumerate(value))
+            continue
+        tensor = value if isinstance(value, torch.Tensor) else getattr(value, "base", None)
         if isinstance(tensor, torch.Tensor):
             storage = tensor.untyped_storage()
             start, end = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
-            found.append(Span(name, start, end, start, end, tensor.element_size(), tuple(tensor.shape)))
-    return found
+            yield Span(name, start, end, start, end, tensor.element_size(), tuple(tensor.shape))
 
 
 @contextmanager
@@ -201,8 +206,13 @@ class StandIn:
         """No time is measured: of several configurations the first is taken."""
         return lambda call, quantiles=None, **_: [1.0] * len(quantiles or (0.5,))
 
-    def get_empty_cache_for_benchmark(self) -> None:
-        """No cache needs to be emptied."""
+    def get_device_interface(self) -> Any:
+        """What `triton.testing.do_bench` times with: everything takes a second, so that it tries once."""
+        return SimpleNamespace(synchronize=lambda: None, Event=_Clock)
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        """One that is emptied in no time."""
+        return torch.empty(1)
 
     def clear_cache(self, cache: Any) -> None:
         """There is no cache to clear."""
@@ -214,6 +224,20 @@ class StandIn:
     def launcher_cls(self, source: Any, metadata: Any) -> Any:
         """Launches nothing."""
         return lambda *_, **__: None
+
+
+class _Clock:
+    """An event of a GPU that is not there."""
+
+    def __init__(self, **_: Any) -> None:
+        """Whatever is asked for."""
+
+    def record(self) -> None:
+        """No time is kept."""
+
+    def elapsed_time(self, other: Any) -> float:
+        """Milliseconds, the same for all."""
+        return 1000.0
 
 
 def choose(device: str, seconds: float, memory: float | None) -> Backend:

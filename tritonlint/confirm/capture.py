@@ -107,9 +107,13 @@ class Capture:
                 self._trying -= 1
 
         JITFunction.run, Autotuner.run, Autotuner._bench = caught_run, caught_tune, caught_bench
+        interprets = triton.knobs.runtime.interpret
+        if not self.backend.is_gpu:  # kernels are interpreted here, whatever TRITON_INTERPRET says
+            triton.knobs.runtime.interpret = False
         try:
             yield
         finally:
+            triton.knobs.runtime.interpret = interprets
             JITFunction.run, Autotuner.run, Autotuner._bench = run, tune, bench
 
     @contextmanager
@@ -156,9 +160,13 @@ class Capture:
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, kernel.fn.__name__)
         self._tuned.append(TunedLaunch(own, args, kwargs, before))
+        keeps = own.__dict__.get("cache_results", False)
+        if not self.backend.is_gpu:
+            own.cache_results = False  # what is not measured must not be kept
         try:
             return tune(own, *args, **kwargs)
         finally:
+            own.cache_results = keeps
             self._tuned.pop()
             for key in [key for key in own.cache if key not in known]:
                 if kernel is not None:

@@ -102,8 +102,11 @@ class Experiment:
         """
         return None
 
-    def weigh(self, finding: Finding, tunings: list[Tuning]) -> Outcome | None:
-        """What the tunings of the kernel say of a finding, at the end of the program."""
+    def weigh(self, finding: Finding, tunings: list[Tuning], *, is_timed: bool) -> Outcome | None:
+        """What the tunings of the kernel say of a finding, at the end of the program.
+
+        Without times, as on a CPU, nobody knows which configuration wins.
+        """
         return None
 
 

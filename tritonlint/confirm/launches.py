@@ -128,6 +128,11 @@ def reached(function: JITFunction) -> list[JITFunction]:
     return list(found.values())
 
 
+def makes_pointers(function: JITFunction) -> bool:
+    """Whether a kernel, or what it calls, turns numbers into pointers, as of a table of addresses."""
+    return any("pointer_type" in one.src for one in reached(function))
+
+
 def _callees(function: JITFunction) -> Iterator[JITFunction]:
     code, names = function.fn.__code__, function.fn.__globals__
     closed = {

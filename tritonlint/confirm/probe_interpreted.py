@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import operator
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import numpy as np
+import triton
 import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.jit import JITFunction
@@ -26,6 +31,8 @@ class _Rewritten:
 
     def __init__(self) -> None:
         self._functions: dict[int, tuple[JITFunction, interpreter.InterpretedFunction]] = {}
+        self.indents: dict[CodeType, int] = {}
+        """How far each was moved to the left: columns are counted from there."""
         self._left: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def of(self, function: JITFunction) -> interpreter.InterpretedFunction:
@@ -35,8 +42,12 @@ class _Rewritten:
             names = function.fn.__globals__
             before = set(names)
             known = self._functions[id(function)] = (function, interpreter.InterpretedFunction(function.fn))
-            known[1].rewrite()
+            code = known[1].rewrite().__code__
+            self.indents[code] = _indent_of(function)
+            known[1].pre_run_hooks += function.pre_run_hooks
             _, left = self._left.setdefault(id(names), (names, {}))
+            if "range" not in before:
+                names["range"] = _device_range
             left.update({name: names[name] for name in names.keys() - before})
         return known[1]
 
@@ -58,7 +69,20 @@ class _Rewritten:
                         del names[name]
 
 
+def _device_range(*bounds: Any) -> Iterator[Any]:
+    """A loop's variable is a value of the device, too, with `.to` and all."""
+    for number in range(*(operator.index(bound) for bound in bounds)):
+        handle = interpreter.TensorHandle(np.array([number], dtype=np.int32), tl.int32)
+        yield tl.core.tensor(handle, tl.int32)
+
+
+def _indent_of(function: JITFunction) -> int:
+    lines, _ = inspect.getsourcelines(function.fn)
+    return len(lines[0]) - len(lines[0].lstrip())
+
+
 _REWRITTEN = _Rewritten()
+_TRITON = os.path.dirname(triton.__file__) + os.sep
 
 
 class InterpretedProbe:
@@ -127,10 +151,11 @@ def _place() -> tuple[str, int, int | None]:
     frame = sys._getframe(3)
     while frame is not None:
         file = frame.f_code.co_filename
-        if "/triton/" not in file.replace("\\", "/") and file != __file__:
+        if not file.startswith(_TRITON) and file != __file__:
             positions = list(frame.f_code.co_positions())
             _, _, column, _ = positions[frame.f_lasti // 2]
-            return file, frame.f_lineno, None if column is None else column + 1
+            indent = _REWRITTEN.indents.get(frame.f_code, 0)
+            return file, frame.f_lineno, None if column is None else column + indent + 1
         frame = frame.f_back  # type: ignore[assignment]
     return "", 0, None
 
@@ -162,6 +187,7 @@ class _Hooks:
         builder.create_masked_load, builder.create_masked_store = probed_load, probed_store
         builder.create_atomic_rmw, builder.create_atomic_cas = probed_rmw, probed_cas
         self._mend_numbers()
+        self._mend_arguments()
 
     def _kept(self, pointers: Any, mask: Any, kind: str) -> Any:
         return mask if self.probe is None else self.probe.kept(pointers, mask, kind)
@@ -176,6 +202,19 @@ class _Hooks:
             return answer
 
         interpreter._patch_lang_tensor = mended
+
+    def _mend_arguments(self) -> None:
+        """Numbers and flags of a launch are values of the device; the interpreter leaves them Python's."""
+        convert = interpreter._implicit_cvt
+
+        def mended(argument: Any) -> Any:
+            kind = {float: (np.float32, tl.float32), bool: (np.bool_, tl.int1)}.get(type(argument))
+            if kind is None:
+                return convert(argument)
+            handle = interpreter.TensorHandle(np.array([argument], dtype=kind[0]), kind[1])
+            return tl.core.tensor(handle, kind[1])
+
+        interpreter._implicit_cvt = mended
 
 
 _HOOKS: list[_Hooks] = []
@@ -201,7 +240,9 @@ def interpret(launch: Launch) -> None:
         InterpreterError: the interpreter cannot run it.
     """
     called = JITFunction.__call__
-    with _language_kept(), _REWRITTEN.named():
+    if not _HOOKS:
+        _HOOKS.append(_Hooks())
+    with _language_kept(), _REWRITTEN.named(), np.errstate(all="ignore"):
         JITFunction.__call__ = lambda own, *args, **kwargs: _REWRITTEN.of(own)(*args, **kwargs)
         try:
             with _constants_of(launch.function):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
 import os
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,12 +29,14 @@ from tritonlint.confirm.probe_interpreted import OutOfTime
 from tritonlint.engine import Context, check_file, mentions_triton
 from tritonlint.evidence import Entry, Evidence, digest, with_entry
 from tritonlint.files import Found
-from tritonlint.finding import Finding, Verdict
+from tritonlint.finding import Confidence, Finding, Verdict
 from tritonlint.roots import package_top
 
 LAUNCHES = 3
 """So many launches that differ are tried for each finding; the first that confirms it ends the search."""
-_STANDING = (Verdict.CONFIRMED, Verdict.NOT_REACHED, Verdict.REFUTED, Verdict.NOT_TESTABLE)
+ATTEMPTS = 4 * LAUNCHES
+"""So many are tried if some say nothing: they take another branch, for instance."""
+_STANDING = (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_REACHED, Verdict.NOT_TESTABLE)
 """Of several answers the first of these stands."""
 
 
@@ -45,12 +51,20 @@ class Claim:
     """The signatures of launches that were tried."""
     launches: int = 0
     """How often its kernel was launched."""
+    file: str = ""
+    """The file of the finding, without links."""
+    lines: tuple[int, int] | None = None
+    """Those of the kernel that it stands in, None if it stands elsewhere: at a launch, at a tuner."""
+    is_guess: bool = False
+    """Whether `check` would not show it, for its low confidence: it counts only if it is confirmed."""
 
     @property
     def is_open(self) -> bool:
         """Whether another launch could say more."""
         settled = any(outcome.verdict is Verdict.CONFIRMED for outcome in self.outcomes)
-        return self.experiment is not None and not settled and len(self.seen) < LAUNCHES
+        telling = sum(outcome.verdict is not Verdict.NOT_REACHED for outcome in self.outcomes)
+        more = telling < LAUNCHES and len(self.seen) < ATTEMPTS
+        return self.experiment is not None and not settled and more
 
 
 class Session:
@@ -72,11 +86,14 @@ class Session:
         self.launches: defaultdict[str, int] = defaultdict(int)
         """By kernel."""
         self._finder, self._tell = finder, tell or (lambda text: None)
+        self._folder = os.getcwd()
+        """Where findings are relative to, wherever the program goes meanwhile."""
         self._context = Context()
         self._read: dict[str, list[Claim]] = {}
+        self._texts: dict[str, bytes] = {}
         self._tunings: defaultdict[int, list[Tuning]] = defaultdict(list)
         self._tuned_names: dict[int, set[tuple[str, str]]] = {}
-        self._reached: dict[int, list[tuple[str, str]]] = {}
+        self._reached: dict[int, list[tuple[str, str, int]]] = {}
 
     def read(self, file: Path) -> list[Claim]:
         """The claims of a file; it is checked the first time it is asked for."""
@@ -89,17 +106,36 @@ class Session:
                 return []
             if mentions_triton(data):
                 self._tell(f"checking {os.path.basename(path)}")
-                self._read[path] = self._check(Path(path), data)
+                with self._at_home():
+                    self._read[path] = self._check(Path(path), data)
                 self.claims += self._read[path]
         return self._read[path]
 
     def _check(self, path: Path, data: bytes) -> list[Claim]:
         settings = self._finder.of_file(path)
         found = Found(path, package_top(path) or path.parent)
+        try:
+            tree = ast.parse(data)
+        except (SyntaxError, ValueError):
+            tree = ast.Module([], [])  # then there is one finding, and it says so
+        self._texts[str(path)] = data
+        everything = replace(settings, min_confidence=Confidence.LOW)
         return [
-            Claim(finding, experiments.of(finding.code))
-            for finding in check_file(found, data, settings, self._context)
+            Claim(
+                finding,
+                experiments.of(finding.code),
+                file=str(path),
+                lines=_lines_of(tree, finding),
+                is_guess=finding.confidence.rank < settings.min_confidence.rank,
+            )
+            for finding in check_file(found, data, everything, self._context)
         ]
+
+    @contextlib.contextmanager
+    def _at_home(self) -> Iterator[None]:
+        """In the folder that the run started in, and without what experiments would print."""
+        with contextlib.chdir(self._folder), contextlib.redirect_stdout(io.StringIO()):
+            yield
 
     # --- what a capture tells ------------------------------------------------------------------
 
@@ -111,7 +147,8 @@ class Session:
             if claim.is_open and launch.signature not in claim.seen:
                 claim.seen.add(launch.signature)
                 self._tell(f"{claim.finding.code} in {launch.name}")
-                outcome = self._try(claim, launch, tuned)
+                with self._at_home():
+                    outcome = self._try(claim, launch, tuned)
                 if outcome is not None:
                     claim.outcomes.append(outcome)
 
@@ -119,16 +156,16 @@ class Session:
         """The claims on a kernel or on what it calls, in its files and in the one that launches it."""
         key = id(launch.function)
         if key not in self._reached:
+            codes = [one.fn.__code__ for one in reached(launch.function)]
             self._reached[key] = [
-                (one.fn.__name__, os.path.realpath(one.fn.__code__.co_filename))
-                for one in reached(launch.function)
+                (code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno) for code in codes
             ]
-        names = {name for name, _ in self._reached[key]}
-        files = dict.fromkeys(file for _, file in self._reached[key])
+        functions = self._reached[key]
+        files = dict.fromkeys(file for _, file, _ in functions)
         if caller is not None:
             files[os.path.realpath(caller.file)] = None
         claims = [claim for file in files for claim in self.read(Path(file))]
-        return [claim for claim in claims if _speaks_of(claim.finding, names, caller)]
+        return [claim for claim in claims if _speaks_of(claim, functions, caller)]
 
     def _try(self, claim: Claim, launch: Launch, tuned: TunedLaunch | None) -> Outcome | None:
         experiment = claim.experiment
@@ -174,14 +211,20 @@ class Session:
 
     def finish(self) -> tuple[list[Finding], Evidence]:
         """The findings with their verdicts, and the evidence."""
+        with self._at_home():
+            return self._finished()
+
+    def _finished(self) -> tuple[list[Finding], Evidence]:
         evidence, findings = Evidence(), []
         digests: dict[tuple[str, str | None], str] = {}
         for claim in self.claims:
             finding = claim.finding
             outcome = self._verdict(claim)
+            if claim.is_guess and outcome.verdict is not Verdict.CONFIRMED:
+                continue
             place = (finding.path, finding.kernel)
             if place not in digests:
-                digests[place] = digest(Path(finding.path).read_bytes(), finding.kernel)
+                digests[place] = digest(self._texts[claim.file], finding.kernel)
             entry = Entry(
                 finding.fingerprint,
                 finding.code,
@@ -201,7 +244,9 @@ class Session:
     def _verdict(self, claim: Claim) -> Outcome:
         if claim.experiment is None:
             return not_testable("no experiment settles this rule")
-        weighed = claim.experiment.weigh(claim.finding, self._tunings_of(claim.finding))
+        weighed = claim.experiment.weigh(
+            claim.finding, self._tunings_of(claim.finding), is_timed=self.backend.is_gpu
+        )
         outcomes = [*claim.outcomes, *([weighed] if weighed is not None else [])]
         for verdict in _STANDING:
             fitting = [outcome for outcome in outcomes if outcome.verdict is verdict]
@@ -227,12 +272,37 @@ class Session:
         return [tuning for key in exact or loose for tuning in self._tunings[key]]
 
 
-def _speaks_of(finding: Finding, names: set[str], caller: Caller | None) -> bool:
-    """Whether a finding is about a kernel, or stands in the host function that launches it."""
-    if finding.kernel is not None or caller is None:
-        return finding.kernel in names
+_CALLED_BY = re.compile(r"called here by `(\w+)`")
+
+
+def _speaks_of(claim: Claim, functions: list[tuple[str, str, int]], caller: Caller | None) -> bool:
+    """Whether a finding is about a kernel that is launched, or stands in the function that launches it."""
+    finding, lines = claim.finding, claim.lines
+    callers = {name for other in finding.related for name in _CALLED_BY.findall(other.message)}
+    if callers and not callers & {name for name, _, _ in functions}:
+        return False  # of a helper, the finding is about what other kernels hand to it
+    if finding.kernel is not None:
+        if lines is None:  # at the launch or the tuner of a kernel of that name
+            return any(name == finding.kernel for name, _, _ in functions)
+        return any(
+            (name, file) == (finding.kernel, claim.file) and lines[0] <= first <= lines[1]
+            for name, file, first in functions
+        )
+    if caller is None:
+        return False
     in_function = caller.first <= finding.range.start.line <= caller.last
-    return in_function and os.path.realpath(finding.path) == os.path.realpath(caller.file)
+    return in_function and claim.file == os.path.realpath(caller.file)
+
+
+def _lines_of(tree: ast.Module, finding: Finding) -> tuple[int, int] | None:
+    """The lines of the function that a finding names, if it stands in it."""
+    line = finding.range.start.line
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == finding.kernel:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first <= line <= (node.end_lineno or line):
+                return first, node.end_lineno or line
+    return None
 
 
 def _said(error: BaseException) -> str:

@@ -50,7 +50,7 @@ class Site:
     def place(self, address: int, spans: Iterable[Span]) -> None:
         """Say which tensor a bad address is nearest to, and how far it is off."""
         nearest = min(spans, key=lambda span: _distance(address, span), default=None)
-        if nearest is None:
+        if nearest is None or _distance(address, nearest) > _FAR:
             return
         if address >= nearest.end:
             offset = (address - nearest.end) // nearest.element_size + 1
@@ -58,6 +58,10 @@ class Site:
             offset = -(-(address - nearest.start) // -nearest.element_size) or -1
         if self.tensor is None or abs(offset) > abs(self.offset):
             self.tensor, self.offset = nearest.name, offset
+
+
+_FAR = 1 << 40
+"""Bytes from every tensor at which an address belongs to none: a null pointer, for instance."""
 
 
 def _distance(address: int, span: Span) -> int:

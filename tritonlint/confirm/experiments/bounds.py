@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from tritonlint.confirm.capture import TunedLaunch
-from tritonlint.confirm.experiment import Experiment, Lab, Outcome, confirmed, refuted
-from tritonlint.confirm.launches import Launch
+from tritonlint.confirm.experiment import (
+    Experiment,
+    Lab,
+    Outcome,
+    confirmed,
+    not_reached,
+    not_testable,
+    refuted,
+)
+from tritonlint.confirm.launches import Launch, makes_pointers
 from tritonlint.confirm.sites import Site, program_index
 from tritonlint.finding import Finding
 
@@ -20,13 +29,19 @@ class Bounds(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
+        if makes_pointers(launch.function):
+            return not_testable("the kernel makes pointers of numbers: what they point to is not known")
         sites = sites_of(finding, lab.probe(launch))
         active = sum(site.lanes for site in sites)
         bad = max(sites, key=lambda site: (site.outside, site.past_view), default=None)
         if bad is None or not active:
             return None
         if not bad.bad:
-            return refuted(f"none of {active:,} lanes outside", lanes=active, launch=launch.described())
+            said_of: dict[str, Any] = {"lanes": active, "launch": launch.described()}
+            text = f"none of {active:,} lanes outside"
+            if not is_ragged(launch):
+                return not_reached(f"{text}, but every size is a whole number of blocks", **said_of)
+            return refuted(text, **said_of)
         return confirmed(
             said(bad, launch),
             lanes=active,
@@ -39,6 +54,17 @@ class Bounds(Experiment):
             by_program=bad.over_grid(launch.programs),
             launch=launch.described(),
         )
+
+
+def is_ragged(launch: Launch) -> bool:
+    """Whether a size of the launch is no multiple of a block: elsewhere, no lane could be outside."""
+    blocks = [value for value in launch.constants.values() if type(value) is int and value > 1]
+    sizes = [
+        value
+        for name, value in launch.arguments.items()
+        if type(value) is int and value > 1 and name not in launch.constants
+    ]
+    return not blocks or any(size % block for size in sizes for block in blocks)
 
 
 def sites_of(finding: Finding, sites: list[Site]) -> list[Site]:
@@ -55,6 +81,9 @@ def sites_of(finding: Finding, sites: list[Site]) -> list[Site]:
 
 def said(site: Site, launch: Launch) -> str:
     """The bad lanes of an access in one line."""
+    sizes = f"; {launch.described()}" if launch.described() else ""
+    if site.tensor is None:
+        return f"{site.bad:,} of {site.lanes:,} lanes far outside every tensor{sizes}"
     count, where = (site.outside, "outside") if site.outside else (site.past_view, "past")
     lanes = f"{count:,} of {site.lanes:,} lanes {where} `{site.tensor}`"
     if not site.outside:
@@ -64,5 +93,4 @@ def said(site: Site, launch: Launch) -> str:
         f"{off:,} element{'s' * (off != 1)} behind its end" if off > 0 else f"{-off:,} in front of its start"
     )
     index = ", ".join(map(str, program_index(site.program or 0, launch.grid)))
-    sizes = f"; {launch.described()}" if launch.described() else ""
     return f"{lanes}, up to {far}, first in program ({index}){sizes}"

@@ -16,6 +16,7 @@ from tritonlint.confirm.experiment import (
     confirmed,
     distance,
     names_in,
+    not_reached,
     refuted,
     written,
 )
@@ -31,17 +32,17 @@ class TuningCost(Experiment):
 
     codes = ("TL301",)
 
-    def weigh(self, finding: Finding, tunings: list[Tuning]) -> Outcome | None:
+    def weigh(self, finding: Finding, tunings: list[Tuning], *, is_timed: bool) -> Outcome | None:
         """See `Experiment.weigh`."""
         if not tunings:
-            return None
+            return not_reached("nothing was tuned")
         seconds = sum(tuning.seconds for tuning in tunings)
         tried = sum(tuning.configs for tuning in tunings)
+        counted = f"{_count(len(tunings), 'key')} tuned, {_count(tried, 'benchmark')}"
+        if not is_timed:
+            return confirmed(f"{counted}; their times, and what wins, show on a GPU", benchmarks=tried)
         winners = Counter(tuning.winner for tuning in tunings)
-        text = (
-            f"{_count(len(tunings), 'key')} tuned, {_count(tried, 'benchmark')}, {seconds:.1f} s; "
-            f"{_count(len(winners), 'winner')}: {winners.most_common(1)[0][0]}"
-        )
+        text = f"{counted}, {seconds:.1f} s; {_count(len(winners), 'winner')}: {winners.most_common(1)[0][0]}"
         return confirmed(text, winners=_winners(tunings), seconds=seconds, benchmarks=tried)
 
 
@@ -50,27 +51,29 @@ class TuningKey(Experiment):
 
     codes = ("TL303",)
 
-    def weigh(self, finding: Finding, tunings: list[Tuning]) -> Outcome | None:
+    def weigh(self, finding: Finding, tunings: list[Tuning], *, is_timed: bool) -> Outcome | None:
         """See `Experiment.weigh`."""
         if not tunings:
-            return None
+            return not_reached("nothing was tuned")
         names = names_in(finding, tunings[0].key_names)
         at = [index for index, name in enumerate(tunings[0].key_names) if name in names]
         values = {tuple(tuning.key[index] for index in at) for tuning in tunings}
         rest = {tuple(part for index, part in enumerate(tuning.key) if index not in at) for tuning in tunings}
-        winners = {tuning.winner for tuning in tunings}
         seconds = sum(tuning.seconds for tuning in tunings)
-        numbers: dict[str, Any] = {"winners": _winners(tunings), "seconds": seconds}
+        numbers: dict[str, Any] = {"winners": _winners(tunings), "seconds": seconds} if is_timed else {}
         who = ", ".join(f"`{name}`" for name in names) or "the key"
+        if len(values) < 2:
+            return not_reached(f"one value of {who} was seen", **numbers)
         if len(tunings) <= len(rest):
             return refuted(
                 f"{_count(len(values), 'value')} of {who} seen, tuned once for each of the rest", **numbers
             )
-        return confirmed(
-            f"tuned {len(tunings)} times in {seconds:.1f} s for {_count(len(values), 'value')} of {who}, "
-            f"{len(rest)} without it; {_count(len(winners), 'winner')}",
-            **numbers,
+        text = (
+            f"tuned {len(tunings)} times{f' in {seconds:.1f} s' * is_timed} for "
+            f"{_count(len(values), 'value')} of {who}, {len(rest)} without it"
         )
+        won = f"; {_count(len({tuning.winner for tuning in tunings}), 'winner')}" if is_timed else ""
+        return confirmed(text + won, **numbers)
 
 
 class SideEffects(Experiment):
@@ -90,6 +93,9 @@ class SideEffects(Experiment):
         before = lab.copies(launch)
         pinned, again = lab.run(launch), lab.run(launch)
         names = written(before, pinned)
+        claimed = names_in(finding, launch.arguments)
+        if claimed and not set(claimed) & set(names):
+            return not_reached(f"this launch does not change `{claimed[0]}`")
         after = self._tuned(tuned, launch, lab)
         worst, far = "", 0.0
         for name in names:
