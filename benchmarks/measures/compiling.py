@@ -53,8 +53,14 @@ def compile_file(file: Path, names: Collection[str] = ()) -> Iterator[Compiled]:
         file: of the kernels.
         names: the kernels, even those that nothing launches; by default all that are launched.
     """
+    top = package_top(file)
+    folder = file.parent if top is None else top.parent
+    with stand_ins.installed(folder):
+        yield from _each(file, _loaded(file, folder), names)
+
+
+def _each(file: Path, namespace: types.ModuleType, names: Collection[str]) -> Iterator[Compiled]:
     module = Project(file.parent).load(file)
-    namespace = _loaded(file)
     for kernel in module.kernels if module is not None else ():
         if names and kernel.name not in names:
             continue
@@ -73,11 +79,8 @@ def compile_file(file: Path, names: Collection[str] = ()) -> Iterator[Compiled]:
         yield first if not first.error else next((one for one in answers if not one.error), first)
 
 
-def _loaded(file: Path) -> types.ModuleType:
+def _loaded(file: Path, folder: Path) -> types.ModuleType:
     """The module of a file, as far as it runs; one of a package by its own name, so that its imports work."""
-    top = package_top(file)
-    folder = file.parent if top is None else top.parent
-    stand_ins.install(folder)
     name = ".".join(file.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
     known = sys.modules.get(name)
     if known is not None and known.__file__ != str(

@@ -12,6 +12,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -107,17 +108,24 @@ class _Tree(importlib.abc.MetaPathFinder):
         return spec
 
 
-def install(folder: Path) -> None:
-    """Let imports find the modules of a folder, the installed Triton, and stand-ins for the rest."""
+@contextmanager
+def installed(folder: Path) -> Iterator[None]:
+    """While this lasts, imports find the modules of a folder, the installed Triton, and stand-ins else."""
     import triton.backends
     from triton.runtime.driver import driver
 
-    for finder in [one for one in sys.meta_path if isinstance(one, _Tree | _StandIns)]:
-        sys.meta_path.remove(finder)
     for backend in triton.backends.backends.values():
         backend.driver.is_active = staticmethod(lambda: True)
     driver.set_active(_Driver())
-    sys.meta_path[:] = [_Absent(), _Tree(folder), *sys.meta_path, _StandIns()]
+    before = sys.meta_path[:]
+    sys.meta_path[:] = [_Absent(), _Tree(folder), *before, _StandIns()]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = before
+        for name, module in list(sys.modules.items()):
+            if isinstance(module, Anything):
+                del sys.modules[name]
 
 
 class _Driver:
