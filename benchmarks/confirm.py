@@ -7,8 +7,6 @@ launch costs beside it (copies, a compilation). Prints one line for each.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -16,11 +14,9 @@ import torch
 import triton
 import triton.language as tl
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from tritonlint.confirm import backends
 from tritonlint.confirm.experiment import Lab
-from tritonlint.confirm.launches import bound
+from tritonlint.confirm.launches import bound, fresh
 from tritonlint.confirm.probe_compiled import CompiledProbe
 
 
@@ -63,8 +59,6 @@ def main() -> None:
         sites = probe.run(backend.launch)
         first = perf_counter() - start
         with probe._installed(), backends.private_cache():
-            from tritonlint.confirm.launches import fresh
-
             again = launch.with_function(fresh(launch.function)).with_arguments(copies.arguments)
             probed = timed(lambda again=again: backend.launch(again))
         bad = sum(site.bad for site in sites)

@@ -55,9 +55,7 @@ def main(corpus: Path, names: tuple[str, ...], processes: int, json_file: Path |
 
 def _package(folder: Path, *, compiles: bool) -> FixedPackage:
     with tempfile.TemporaryDirectory() as scratch:
-        result = fix_copy(folder, Path(scratch).resolve(), compiles=compiles)
-        result.name = folder.parent.name
-        return result
+        return fix_copy(folder, Path(scratch).resolve(), compiles=compiles)
 
 
 def _show(one: FixedPackage) -> None:

@@ -14,7 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "nearest", "patterns", "roots", "syntax"},
+    {"finding", "nearest", "patterns", "roots", "syntax", "wording"},
     {"source", "policy"},
     {"edits"},
     {"model"},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 
@@ -408,6 +409,65 @@ def test_kernels_of_one_name_are_kept_apart_and_columns_count(program):
     assert {(line, one.verdict, one.details["lanes"]) for line, one in found.items()} == {
         (16, Verdict.CONFIRMED, 128)
     }
+
+
+HELPER_FIXED = """import sys
+from pathlib import Path
+
+import torch
+from core_cases import CALLS, load
+
+from tritonlint.confirm import backends
+from tritonlint.confirm.experiment import Lab
+from tritonlint.confirm.experiments.compiling import compile_error
+from tritonlint.confirm.launches import bound
+from tritonlint.confirm.rewritten import fixed
+from tritonlint.run import check_paths
+
+backend = backends.choose("cpu", 60.0, None)
+file = Path(sys.argv[1], "p5-qk-in-half", "bad.py")
+(finding,) = [one for one in check_paths([file]).findings if one.code == "TL501"]
+kernel = load(file).flash_fwd_kernel
+q = torch.zeros(1, 1, 64, 64, dtype=torch.float16)
+launch = bound(kernel, (q, q, q, q, 64, 0.1), {"M": 64, "N": 64, "D": 64}, (1, 1))
+better = fixed(finding, launch)
+helper = better.function.fn.__globals__[finding.kernel]
+print(finding.kernel, "float32" in helper.src, helper.src != kernel.fn.__globals__[finding.kernel].src)
+print(compile_error(better, Lab(backend)))
+"""
+
+
+@needs_triton
+def test_a_kernel_is_tried_with_the_fix_of_its_helper(program):
+    (program / "helper.py").write_text(HELPER_FIXED, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "helper.py", cases.CASES],
+        cwd=program,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROGRAMS), *filter(None, sys.path)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "_online_step True True\nNone\n", done.stderr
+
+
+@needs_triton
+def test_tensors_say_that_they_are_on_a_gpu(program):
+    (program / "where.py").write_text(
+        "import torch\nx = torch.ones(3, device='cuda:0')\nassert x.is_cuda and x.cuda() is x\n", "utf-8"
+    )
+    done = tritonlint(program, "confirm", "--device", "cpu", "where.py")
+    assert done.returncode == 0, done.stderr
+
+
+@needs_triton
+def test_sources_are_in_the_report_wherever_the_program_goes(program):
+    (program / "gone.py").write_text(
+        "import os, program\nprogram.run(program.torch.ones(100))\nos.chdir('/')\n", "utf-8"
+    )
+    done = tritonlint(program, "confirm", "--device", "cpu", "--report", "r.html", "gone.py")
+    assert "return tl.load(x_ptr + at)" in (program / "r.html").read_text("utf-8")
+    assert "9 |     return tl.load(x_ptr + at)" in done.stdout
 
 
 @needs_triton

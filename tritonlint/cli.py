@@ -16,6 +16,7 @@ import click
 
 from tritonlint import __version__
 from tritonlint.output import FORMATS
+from tritonlint.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -74,20 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _module_ends_options(arguments: list[str]) -> list[str]:
     """`confirm -m MODULE ...`: what follows is the module's, as it is for `python -m`."""
-    if arguments[:1] == ["confirm"]:
-        for at, word in enumerate(arguments[1:], start=1):
-            if word in ("-m", "--") or not word.startswith("-"):
-                if word == "-m":
-                    return [*arguments[: at + 2], "--", *arguments[at + 2 :]]
-                if word == "--" or arguments[at - 1] not in _TAKES_A_VALUE:
-                    break
-    return arguments
-
-
-_TAKES_A_VALUE = (
-    "--device --select --ignore --min-confidence --evidence --report --output-format --output-file --config "
-    "--seconds --memory"
-).split()
+    if arguments[:1] != ["confirm"]:
+        return arguments
+    options = [one for one in confirm.params if isinstance(one, click.Option) and not one.is_flag]
+    take_a_value = {word for option in options for word in option.opts}
+    at = 1
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] not in ("-m", "--"):
+        at += 2 if arguments[at] in take_a_value else 1
+    is_module = arguments[at : at + 1] == ["-m"]
+    return [*arguments[: at + 2], "--", *arguments[at + 2 :]] if is_module else arguments
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -149,6 +145,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: bool, **options: Any) -> int:
     """Check files and folders, by default this one; `-` is standard input. What is read is not executed."""
     finder = _finder(options)
+    options["evidence"] = _evidence(options["evidence"])
     run, texts = _run(paths or (Path(),), finder, options)
     for error in run.errors:
         click.echo(f"tritonlint: {error}", err=True)
@@ -188,20 +185,14 @@ def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
     from tritonlint.fixer import fix
 
     _refuse_standard_input(run)
-    findings, evidence = run.findings, _evidence(options["evidence"])
-    if evidence is not None:
+    findings = run.findings
+    if options["evidence"] is not None:
         from tritonlint.pinning import with_pins
 
-        findings = list(with_pins(findings, evidence))
+        findings = list(with_pins(findings, options["evidence"]))
     fixed = fix(findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
-    for finding, reason in fixed.dropped:
-        place = f"{finding.path}:{finding.range.start.line}"
-        click.echo(f"tritonlint: {place}: the fix of {finding.code} was dropped: {reason}", err=True)
-    _write_or_show(fixed, options)
-    said = f"{'would fix' if options['diff'] else 'fixed'} {_count(len(fixed.applied), 'finding')}"
     more = f"; {fixed.unsafe} more with --unsafe-fixes" if fixed.unsafe else ""
-    click.echo(f"{said} in {_count(len(fixed.after), 'file')}{more}", err=True)
-    return bool(fixed.after)
+    return _carried_out(fixed, options, "fix", "fixed", "the fix of {} was dropped", more)
 
 
 def _silence(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
@@ -211,13 +202,7 @@ def _silence(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
     _refuse_standard_input(run)
     reason = options["add_ignores"].strip()
     fixed = silence(run.findings, finder, lambda path: run.given.get(path, path), reason)
-    for finding, why in fixed.dropped:
-        place = f"{finding.path}:{finding.range.start.line}"
-        click.echo(f"tritonlint: {place}: {finding.code} cannot be ignored here: {why}", err=True)
-    _write_or_show(fixed, options)
-    said = f"{'would ignore' if options['diff'] else 'ignored'} {_count(len(fixed.applied), 'finding')}"
-    click.echo(f"{said} in {_count(len(fixed.after), 'file')}", err=True)
-    return bool(fixed.after)
+    return _carried_out(fixed, options, "ignore", "ignored", "{} cannot be ignored here")
 
 
 def _refuse_standard_input(run: Run) -> None:
@@ -225,14 +210,23 @@ def _refuse_standard_input(run: Run) -> None:
         raise Refusal("standard input cannot be changed: give the file as a path")
 
 
-def _write_or_show(fixed: Fixed, options: dict[str, Any]) -> None:
+def _carried_out(
+    fixed: Fixed, options: dict[str, Any], verb: str, done: str, failed: str, more: str = ""
+) -> bool:
+    """Write or show a change and say what came of it; whether there is any."""
+    for finding, reason in fixed.dropped:
+        place = f"{finding.path}:{finding.range.start.line}"
+        click.echo(f"tritonlint: {place}: {failed.format(finding.code)}: {reason}", err=True)
     if options["diff"]:
         _write(fixed.diff(), options["output_file"])
-        return
-    try:
-        fixed.write()
-    except OSError as error:
-        raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
+    else:
+        try:
+            fixed.write()
+        except OSError as error:
+            raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
+    said = f"{f'would {verb}' if options['diff'] else done} {counted(len(fixed.applied), 'finding')}"
+    click.echo(f"{said} in {counted(len(fixed.after), 'file')}{more}", err=True)
+    return bool(fixed.after)
 
 
 def _finder(options: dict[str, Any]) -> SettingsFinder:
@@ -266,7 +260,7 @@ def _run(
     from tritonlint.files import display_path
     from tritonlint.run import STDIN, check_paths, check_text
 
-    evidence = _evidence(options["evidence"])
+    evidence: Evidence | None = options["evidence"]
     from_stdin, stdin_filename = Path("-") in paths, options["stdin_filename"]
     if from_stdin and len(paths) > 1:
         raise Refusal("`-` reads standard input and cannot stand beside other paths")
@@ -502,9 +496,7 @@ def _write(text: str, output_file: Path | None) -> None:
         if output_file is not None:
             output_file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
             return
-        if sys.stdout is None:
-            raise Refusal("cannot write to standard output: it is closed")
-        if sys.stdout.closed:
+        if sys.stdout is None or sys.stdout.closed:
             raise Refusal("cannot write to standard output: it is closed")
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -523,12 +515,8 @@ def _statistics(findings: list[Finding]) -> str:
 
 def _summary(run: Run) -> str:
     found, places = len(run.findings), len({finding.path for finding in run.findings})
-    counted = f"{_count(found, 'finding')} in {_count(places, 'file')}" if found else "no findings"
-    return f"{counted} ({_count(run.files, 'file')} read, {run.triton_files} with Triton)"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    summary = f"{counted(found, 'finding')} in {counted(places, 'file')}" if found else "no findings"
+    return f"{summary} ({counted(run.files, 'file')} read, {run.triton_files} with Triton)"
 
 
 @program.command()

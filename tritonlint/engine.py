@@ -25,6 +25,7 @@ from tritonlint.fingerprint import stable_path, with_fingerprints
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
+from tritonlint.syntax import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -175,8 +176,7 @@ def _check(
 
 def _kernel_lines(kernel: Kernel) -> KernelLines:
     node = kernel.node
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return KernelLines(kernel.name, first, node.lineno, node.end_lineno or node.lineno)
+    return KernelLines(kernel.name, first_line(node), node.lineno, node.end_lineno or node.lineno)
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

@@ -18,16 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from tritonlint.finding import Finding, Verdict
+from tritonlint.syntax import first_line
 
 VERSION = 1
-_WEIGHT = {
-    Verdict.CONFIRMED: 3,
-    Verdict.REFUTED: 2,
-    Verdict.NOT_REACHED: 1,
-    Verdict.NOT_TESTABLE: 1,
-    Verdict.UNTESTED: 0,
-}
-"""Which of two verdicts on one finding stands: a fault that was seen once is there."""
 
 
 class EvidenceError(ValueError):
@@ -62,9 +55,9 @@ class Evidence:
     entries: dict[str, Entry] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> None:
-        """Take an entry in; of two on one finding the weightier stays."""
+        """Take an entry in; of two on one finding the verdict that stands before the other stays."""
         known = self.entries.get(entry.fingerprint)
-        if known is None or known.subject != entry.subject or _WEIGHT[entry.verdict] > _WEIGHT[known.verdict]:
+        if known is None or known.subject != entry.subject or entry.verdict.rank < known.verdict.rank:
             self.entries[entry.fingerprint] = entry
 
     def of(self, finding: Finding, subject: str) -> Entry | None:
@@ -164,8 +157,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _tokens(lines: list[str], node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """The text of a function without comments and white space, the same for every version of Python."""
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    text = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]) + "\n")
+    text = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]) + "\n")
     try:
         tokens = [
             token.string

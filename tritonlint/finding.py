@@ -35,13 +35,18 @@ class Confidence(enum.StrEnum):
 
 
 class Verdict(enum.StrEnum):
-    """What a run on real tensors said about a finding."""
+    """What a run on real tensors said about a finding. Of several answers the one that comes first stands."""
 
-    UNTESTED = "untested"
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     NOT_REACHED = "not-reached"
     NOT_TESTABLE = "not-testable"
+    UNTESTED = "untested"
+
+    @property
+    def rank(self) -> int:
+        """0 for the one that stands before all others."""
+        return list(Verdict).index(self)
 
 
 class Applicability(enum.StrEnum):

@@ -15,7 +15,10 @@ from typing import Any
 from tritonlint import edits
 from tritonlint.evidence import Evidence
 from tritonlint.finding import Applicability, Edit, Finding, Fix, Position, Range, Verdict
+from tritonlint.model.evaluator import called_name
 from tritonlint.source import ParseFailure, Source
+from tritonlint.syntax import first_line
+from tritonlint.wording import counted
 
 CODE = "TL301"
 _DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1}
@@ -58,7 +61,7 @@ def _pinned(finding: Finding, winners: list[dict[str, Any]]) -> Fix | None:
         configs = edits.argument_of(call, "configs", 0)
         changed = _kept(source, configs, winner) if configs is not None else []
         said = ", ".join(f"{name}={value}" for name, value in winner.items())
-        title = f"keep the configuration that won for {len(winners)} key{'s' * (len(winners) > 1)}: {said}"
+        title = f"keep the configuration that won for {counted(len(winners), 'key')}: {said}"
     return Fix(title, Applicability.SAFE, tuple(changed)) if changed else None
 
 
@@ -67,7 +70,7 @@ def _tuner(tree: ast.Module, kernel: str | None) -> tuple[ast.FunctionDef, ast.C
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == kernel:
             for call in node.decorator_list:
-                if isinstance(call, ast.Call) and _last(call.func) == "autotune":
+                if isinstance(call, ast.Call) and called_name(call) == "autotune":
                     return node, call
     return None
 
@@ -116,7 +119,7 @@ def _looked_up(
         key="(" + "".join(f'values["{one}"], ' for one in names).rstrip() + ")",
     )
     newline = edits.newline_of(source.text)
-    start = Position(min([kernel.lineno, *(one.lineno for one in kernel.decorator_list)]), 1)
+    start = Position(first_line(kernel), 1)
     option = f'prune_configs_by={{"early_config_prune": _{kernel.name.strip("_").lower()}_winner}}'
     return [
         Edit(source.path, Range(start, start), text.replace("\n", newline)),
@@ -138,7 +141,7 @@ def _kept(source: Source, configs: ast.expr, winner: dict[str, Any]) -> list[Edi
     makers = {
         ast.unparse(node.func)
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and _last(node.func) == "Config"
+        if isinstance(node, ast.Call) and called_name(node) == "Config"
     }
     if len(makers) != 1 or "pre_hook" in source.text:  # a hook cannot be told from the outside
         return []
@@ -153,7 +156,7 @@ def _kept(source: Source, configs: ast.expr, winner: dict[str, Any]) -> list[Edi
 
 def _says(config: ast.expr, winner: dict[str, Any]) -> bool:
     """Whether a call of `triton.Config` is the configuration that won."""
-    if not isinstance(config, ast.Call) or _last(config.func) != "Config":
+    if not isinstance(config, ast.Call) or called_name(config) != "Config":
         return False
     meta = edits.argument_of(config, "kwargs", 0)
     options = dict(_DEFAULTS)
@@ -168,7 +171,3 @@ def _says(config: ast.expr, winner: dict[str, Any]) -> bool:
     return all(said.get(name, value) == value for name, value in winner.items()) and set(values) <= set(
         winner
     )
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

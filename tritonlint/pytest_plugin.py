@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tritonlint.evidence import Evidence
     from tritonlint.finding import Finding
 
@@ -79,13 +77,15 @@ class _Recorder:
         if self._session is None:
             return
         self._stack.close()
-        _, evidence = self._session.finish()
+        from tritonlint import serial
+
+        findings, evidence = self._session.finish()
         answer = {
             "evidence": evidence.as_json(),
             "launches": sum(self._session.launches.values()),
             "backend": self._session.backend.name,
             "troubles": self._session.troubles,
-            "files": sorted({claim.finding.path for claim in self._session.claims}),
+            "findings": [serial.to_data(finding) for finding in findings],
         }
         if self.is_worker:
             self.config.workeroutput[_KEY] = json.dumps(answer)  # type: ignore[attr-defined]
@@ -111,7 +111,7 @@ class _Recorder:
         terminalreporter.section("tritonlint")
         for trouble in sorted({trouble for one in self.collected for trouble in one["troubles"]}):
             terminalreporter.write_line(trouble)
-        for line in summary(list(self._findings(evidence)), launches, backend).splitlines():
+        for line in summary(self._findings(evidence), launches, backend).splitlines():
             terminalreporter.write_line(line)
         file = self.config.getoption("--tritonlint-evidence")
         if file:
@@ -126,12 +126,14 @@ class _Recorder:
                 merged.add(entry)
         return merged
 
-    def _findings(self, evidence: Evidence) -> Iterator[Finding]:
-        """The findings again, in this process: of the files that a process looked at."""
-        from tritonlint.config import SettingsFinder
-        from tritonlint.run import check_paths
+    def _findings(self, evidence: Evidence) -> list[Finding]:
+        """What was found in some process, with the verdict that stands."""
+        from tritonlint import serial
+        from tritonlint.evidence import with_entry
 
-        files = {Path(file) for one in self.collected for file in one["files"]}
-        for finding in evidence.merged(check_paths(sorted(files), SettingsFinder()).findings):
-            if finding.evidence is not None:
-                yield finding
+        known = {
+            finding.fingerprint: finding
+            for one in self.collected
+            for finding in map(serial.from_data, one["findings"])
+        }
+        return [with_entry(known[entry.fingerprint], entry) for entry in evidence.entries.values()]

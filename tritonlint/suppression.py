@@ -257,27 +257,41 @@ def _scope(comment: _Comment, kernels: tuple[KernelLines, ...]) -> tuple[int, in
     return comment.first_line, comment.last_line
 
 
-def _comments(text: str) -> list[_Comment]:
-    """The comments of a text that may hold a suppression, each with the lines of its statement.
+class Statement(NamedTuple):
+    """Lines that belong together: a statement, the header of a compound one, or a line without code."""
 
-    A text that cannot be read to its end as tokens gives the comments up to there.
-    """
-    found: list[_Comment] = []
+    first: int | None
+    """Where its code starts; None without code."""
+    last: int
+    comments: list[tokenize.TokenInfo]
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a text in order, as far as it can be read as tokens; then each comment by itself."""
     waiting: list[tokenize.TokenInfo] = []
     start: int | None = None
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
-                if any(mark in token.string for mark in _MARKS):
-                    waiting.append(token)
+                waiting.append(token)
             elif token.type == tokenize.NEWLINE or (token.type == tokenize.NL and start is None):
-                found += [_comment(each, start, token.start[0]) for each in waiting]
+                yield Statement(start, token.start[0], waiting)
                 waiting, start = [], None
             elif start is None and token.type not in _LAYOUT:
                 start = token.start[0]
     except (tokenize.TokenError, SyntaxError):
-        found += [_comment(each, start, each.start[0]) for each in waiting]
-    return found
+        for comment in waiting:
+            yield Statement(start, comment.start[0], [comment])
+
+
+def _comments(text: str) -> list[_Comment]:
+    """The comments of a text that may hold a suppression, each with the lines of its statement."""
+    return [
+        _comment(token, statement.first, statement.last)
+        for statement in statements(text)
+        for token in statement.comments
+        if any(mark in token.string for mark in _MARKS)
+    ]
 
 
 _LAYOUT = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING)

@@ -42,3 +42,8 @@ def walk(node: ast.AST) -> list[ast.AST]:
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether a name stands anywhere in a node."""
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
+
+
+def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    """The line of a definition's first decorator, of the definition itself without one."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

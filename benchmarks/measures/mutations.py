@@ -22,6 +22,7 @@ from measures.operators import OPERATORS
 from measures.packages import Package, read_table
 from measures.planting import Operator, Plant
 from measures.reading import File
+from tritonlint.syntax import first_line
 
 MARGIN = 4
 """How many times more places are drawn than wanted, since on some the rule is not silent to begin with."""
@@ -207,7 +208,7 @@ def lines_of(finding) -> set[int]:  # type: ignore[no-untyped-def]
 
 def _span(text: str, function: str, line: int) -> range:
     spans = [
-        range(min([node.lineno, *(d.lineno for d in node.decorator_list)]), (node.end_lineno or 0) + 1)
+        range(first_line(node), (node.end_lineno or 0) + 1)
         for node in (item.node for item in File(text).functions)
         if node.name == function
     ]

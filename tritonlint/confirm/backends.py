@@ -7,11 +7,12 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from time import monotonic, perf_counter
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
 import torch
+from triton import knobs
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
@@ -54,16 +55,14 @@ class Backend:
         """Bytes that copies may take."""
         raise NotImplementedError
 
-    def compile(self, launch: Launch) -> float:
-        """Compile what a launch would compile, without launching; the seconds that took.
+    def compile(self, launch: Launch) -> None:
+        """Compile what a launch would compile, without launching.
 
         Raises:
             Exception: what the compiler says of the kernel.
         """
-        start = perf_counter()
         with private_cache():
             compiled(launch)
-        return perf_counter() - start
 
 
 def compiled(launch: Launch) -> Any:
@@ -142,21 +141,13 @@ def spans_of(arguments: Iterable[tuple[str, Any]]) -> Iterator[Span]:
 @contextmanager
 def private_cache() -> Iterator[None]:
     """What is compiled meanwhile is kept in a folder of its own, and thrown away."""
-    with tempfile.TemporaryDirectory() as folder, cache_in(folder):
-        yield
-
-
-@contextmanager
-def cache_in(folder: str) -> Iterator[None]:
-    """What is compiled meanwhile is kept in this folder."""
-    from triton import knobs
-
     old = knobs.cache.dir
-    knobs.cache.dir = folder
-    try:
-        yield
-    finally:
-        knobs.cache.dir = old
+    with tempfile.TemporaryDirectory() as folder:
+        knobs.cache.dir = folder
+        try:
+            yield
+        finally:
+            knobs.cache.dir = old
 
 
 class StandIn:

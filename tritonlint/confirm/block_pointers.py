@@ -81,58 +81,53 @@ class _Value(tl.core.base_value):
         handles.extend(one.handle for one in self.values)
 
 
-class BlockPointers:
-    """Replaces what the front end does for `tl.make_block_ptr`, `tl.advance`, and access through them."""
+@contextmanager
+def plain_block_pointers() -> Iterator[None]:
+    """While this lasts they are plain; nothing changes where Triton has none of its own kind."""
+    if not hasattr(Semantic, "_load_block_pointer"):
+        yield
+        return
+    old = Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store
+    advance, load, store = old[1:]
 
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        """While this lasts; nothing is done where Triton has no block pointers of its own kind."""
-        if not hasattr(Semantic, "_load_block_pointer"):
-            yield
-            return
-        old = Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store
-        advance, load, store = old[1:]
+    def made(s: Any, base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any) -> Any:
+        parts = [one for part in (shape, strides, offsets) for one in _values(s, part)]
+        widths = tuple(_plain(one) for one in block_shape)
+        return _Value([base, *parts], len(widths), widths)
 
-        def made(
-            s: Any, base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any
-        ) -> Any:
-            parts = [one for part in (shape, strides, offsets) for one in _values(s, part)]
-            widths = tuple(_plain(one) for one in block_shape)
-            return _Value([base, *parts], len(widths), widths)
+    def advanced(s: Any, pointer: Any, offsets: Any) -> Any:
+        if not isinstance(pointer, _Value):
+            return advance(s, pointer, offsets)
+        steps = zip(pointer.part(2), _values(s, offsets), strict=True)
+        return pointer.moved([s.add(one, two, False) for one, two in steps])
 
-        def advanced(s: Any, pointer: Any, offsets: Any) -> Any:
-            if not isinstance(pointer, _Value):
-                return advance(s, pointer, offsets)
-            steps = zip(pointer.part(2), _values(s, offsets), strict=True)
-            return pointer.moved([s.add(one, two, False) for one, two in steps])
+    def loaded(s: Any, pointer: Any, mask: Any, other: Any, checks: Any, padding: Any, *rest: Any) -> Any:
+        if not isinstance(pointer, _Value):
+            return load(s, pointer, mask, other, checks, padding, *rest)
+        addresses, inside = _spread(s, pointer, checks)
+        fill = None
+        if inside is not None and padding:
+            element = addresses.type.scalar.element_ty
+            nan = padding == "nan" and element.is_floating()
+            fill = s.scalar_constant(float("nan") if nan else 0, element)
+        return load(s, addresses, inside, fill, (), "", *rest)
 
-        def loaded(s: Any, pointer: Any, mask: Any, other: Any, checks: Any, padding: Any, *rest: Any) -> Any:
-            if not isinstance(pointer, _Value):
-                return load(s, pointer, mask, other, checks, padding, *rest)
-            addresses, inside = _spread(s, pointer, checks)
-            fill = None
-            if inside is not None and padding:
-                element = addresses.type.scalar.element_ty
-                nan = padding == "nan" and element.is_floating()
-                fill = s.scalar_constant(float("nan") if nan else 0, element)
-            return load(s, addresses, inside, fill, (), "", *rest)
+    def stored(s: Any, pointer: Any, value: Any, mask: Any, checks: Any, *rest: Any) -> Any:
+        if not isinstance(pointer, _Value):
+            return store(s, pointer, value, mask, checks, *rest)
+        addresses, inside = _spread(s, pointer, checks)
+        return store(s, addresses, value, inside, (), *rest)
 
-        def stored(s: Any, pointer: Any, value: Any, mask: Any, checks: Any, *rest: Any) -> Any:
-            if not isinstance(pointer, _Value):
-                return store(s, pointer, value, mask, checks, *rest)
-            addresses, inside = _spread(s, pointer, checks)
-            return store(s, addresses, value, inside, (), *rest)
-
-        Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store = (
-            made,
-            advanced,
-            loaded,
-            stored,
-        )
-        try:
-            yield
-        finally:
-            Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store = old
+    Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store = (
+        made,
+        advanced,
+        loaded,
+        stored,
+    )
+    try:
+        yield
+    finally:
+        Semantic.make_block_ptr, Semantic.advance, Semantic.load, Semantic.store = old
 
 
 def _plain(value: Any) -> Any:

@@ -6,12 +6,14 @@ packages. What an autotuner tries out is not a launch of the program; what it de
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from types import CodeType
 from typing import Any, Protocol
 
 import triton
@@ -41,25 +43,35 @@ class Tuning:
     """Milliseconds by configuration."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class TunedLaunch:
     """A launch as an autotuner got it."""
 
     tuner: Autotuner
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
-    before: Copies | None
+    before: Copies | None = None
     """The arguments as they were before anything was tried, if the listener wants them."""
+    was_tried: bool = False
+    """Whether this launch made the tuner try its configurations, which may have changed the arguments."""
 
 
 @dataclass(frozen=True)
 class Caller:
     """The function that launches a kernel."""
 
-    file: Path
-    first: int
-    """Its first line."""
-    last: int
+    code: CodeType
+
+    @property
+    def file(self) -> str:
+        """The file it stands in, without links."""
+        return os.path.realpath(self.code.co_filename)
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Its first and its last line."""
+        numbers = [line for _, _, line in self.code.co_lines() if line]
+        return min(numbers, default=0), max(numbers, default=0)
 
 
 class Listener(Protocol):
@@ -69,7 +81,7 @@ class Listener(Protocol):
         """A kernel is about to be launched."""
 
     def keep(self, kernel: JITFunction, arguments: Mapping[str, Any]) -> Copies | None:
-        """An autotuner may be about to try its configurations: copies of the arguments, if they matter."""
+        """An autotuner is about to try its configurations: copies of the arguments, if they matter."""
 
     def tuned(self, tuning: Tuning) -> None:
         """An autotuner has tried its configurations."""
@@ -100,6 +112,7 @@ class Capture:
             return self._tune(tune, own, args, kwargs)
 
         def caught_bench(own: Autotuner, *args: Any, **kwargs: Any) -> Any:
+            self._keep(own)
             self._trying += 1
             try:
                 return bench(own, *args, **kwargs)
@@ -149,17 +162,24 @@ class Capture:
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, launch.name)
 
+    def _keep(self, tuner: Autotuner) -> None:
+        """Before the first configuration is tried, copies of what it may change, if somebody wants them."""
+        tuned = self._tuned[-1] if self._tuned else None
+        kernel = jitted(tuner)
+        if tuned is None or tuned.tuner is not tuner or tuned.was_tried or kernel is None:
+            return
+        tuned.was_tried = True
+        arguments = dict(zip(tuner.arg_names, tuned.args, strict=False)) | dict(tuned.kwargs)
+        try:
+            tuned.before = self.listener.keep(kernel, arguments)
+        except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
+            self.listener.broke(error, kernel.fn.__name__)
+
     def _tune(self, tune: Callable[..., Any], own: Autotuner, args: Any, kwargs: Any) -> Any:
         if self._is_own:
             return tune(own, *args, **kwargs)
         known, start = set(own.cache), perf_counter()
-        kernel, before = jitted(own), None
-        if kernel is not None:
-            try:
-                before = self.listener.keep(kernel, dict(zip(own.arg_names, args, strict=False)) | kwargs)
-            except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
-                self.listener.broke(error, kernel.fn.__name__)
-        self._tuned.append(TunedLaunch(own, args, kwargs, before))
+        self._tuned.append(TunedLaunch(own, args, kwargs))
         keeps = own.__dict__.get("cache_results", False)
         if not self.backend.is_gpu:
             own.cache_results = False  # what is not measured must not be kept
@@ -168,6 +188,7 @@ class Capture:
         finally:
             own.cache_results = keeps
             self._tuned.pop()
+            kernel = jitted(own)
             for key in [key for key in own.cache if key not in known]:
                 if kernel is not None:
                     seconds = getattr(own, "bench_time", None) or perf_counter() - start
@@ -199,9 +220,7 @@ def _caller() -> Caller | None:
     """The code that launches: the innermost frame that is neither Triton's nor ours."""
     frame = sys._getframe(2)
     while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith((_TRITON, _OWN, "<")):
-            lines = [line for _, _, line in code.co_lines() if line]
-            return Caller(Path(code.co_filename), min(lines, default=0), max(lines, default=0))
+        if not frame.f_code.co_filename.startswith((_TRITON, _OWN, "<")):
+            return Caller(frame.f_code)
         frame = frame.f_back  # type: ignore[assignment]
     return None

@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tritonlint.config import SettingsFinder
 from tritonlint.confirm import backends, cuda_on_cpu, program
@@ -56,8 +57,6 @@ def confirm(
     backend = backends.choose(device, seconds, memory)
     session = Session(backend, finder, tell_on(sys.stderr))
     if not is_module:
-        from pathlib import Path
-
         session.read(Path(target))
     moved = contextlib.nullcontext() if backend.is_gpu else cuda_on_cpu.installed()
     with Capture(backend, session).installed(), moved:

@@ -43,15 +43,14 @@ class Copies:
     Args:
         arguments: by parameter.
         limit: bytes that the copies may take.
-        device: where they are to lie; by default where the tensors do.
 
     Raises:
         TooLarge: they would take more.
     """
 
-    def __init__(self, arguments: Mapping[str, Any], limit: int, device: str | None = None) -> None:
+    def __init__(self, arguments: Mapping[str, Any], limit: int) -> None:
         self._storages: dict[int, tuple[Any, Any]] = {}
-        self._limit, self._device = limit, device
+        self._limit = limit
         self.taken = 0
         self.spans: list[Span] = []
         self.tensors: dict[str, torch.Tensor] = {}
@@ -89,7 +88,7 @@ class Copies:
             buffer, _ = self._storages[storage.data_ptr()]
             size = plain.element_size()
             offset = GUARD // size + plain.storage_offset()
-            other = torch.empty(0, dtype=plain.dtype, device=buffer.device)
+            other = torch.empty(0, dtype=plain.dtype, device=plain.device)
             other.set_(buffer.untyped_storage(), offset, plain.size(), plain.stride())
         start = buffer.data_ptr() + GUARD
         first = start + plain.storage_offset() * size
@@ -105,7 +104,7 @@ class Copies:
         if self.taken > self._limit:
             raise TooLarge(f"copies of its arguments take more than {self._limit / 2**30:.1f} GiB")
         padded = -(-length // 512) * 512
-        buffer = torch.full((padded + 2 * GUARD,), POISON, dtype=torch.uint8, device=self._device or device)
+        buffer = torch.full((padded + 2 * GUARD,), POISON, dtype=torch.uint8, device=device)
         plain = torch.empty(0, dtype=torch.uint8, device=device).set_(storage, 0, (length,), (1,))
         buffer[GUARD : GUARD + length] = plain
         return buffer

@@ -19,13 +19,10 @@ class _OnCpu(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if function is torch.Tensor.cuda:
             return args[0]
-        if getattr(function, "__name__", "") == "__get__" and function is _IS_CUDA:
+        if function == torch.Tensor.is_cuda.__get__:  # made anew each time that it is asked for
             return True
         kwargs = {name: _moved(value) for name, value in (kwargs or {}).items() if name != "pin_memory"}
         return function(*map(_moved, args), **kwargs)
-
-
-_IS_CUDA = torch.Tensor.is_cuda.__get__
 
 
 def _moved(value: Any) -> Any:

@@ -12,10 +12,12 @@ import torch
 from tritonlint.confirm.backends import Backend
 from tritonlint.confirm.capture import TunedLaunch, Tuning
 from tritonlint.confirm.copies import Copies
-from tritonlint.confirm.launches import Launch
+from tritonlint.confirm.launches import Launch, PerKernel
 from tritonlint.confirm.sites import Site
 from tritonlint.finding import Finding, Verdict
 
+NOISE = 1e-3
+"""Relative difference under which two results count as equal: sums in another order are no error."""
 _CODE = re.compile(r"`([A-Za-z_]\w*)`")
 
 
@@ -57,22 +59,22 @@ class Lab:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self._probes: dict[tuple[int, tuple[object, ...]], list[Site]] = {}
+        self._probes: PerKernel[dict[tuple[object, ...], list[Site]]] = PerKernel(lambda function: {})
 
-    def copies(self, launch: Launch, device: str | None = None) -> Copies:
+    def copies(self, launch: Launch) -> Copies:
         """Copies of the arguments of a launch, between guards.
 
         Raises:
             TooLarge: there is not enough memory for them.
         """
-        return Copies(launch.arguments, self.backend.memory, device)
+        return Copies(launch.arguments, self.backend.memory)
 
     def probe(self, launch: Launch) -> list[Site]:
         """Where the accesses of a launch lie; launches that are alike are probed once."""
-        key = (id(launch.function), launch.signature)
-        if key not in self._probes:
-            self._probes[key] = self.backend.probe(launch, self.copies(launch))
-        return self._probes[key]
+        known, signature = self._probes.of(launch.function), launch.signature
+        if signature not in known:
+            known[signature] = self.backend.probe(launch, self.copies(launch))
+        return known[signature]
 
     def run(self, launch: Launch) -> Copies:
         """Run a launch on copies of its arguments, which hold the results afterwards."""
@@ -98,6 +100,7 @@ class Experiment:
 
         Raises:
             TooLarge: there is not enough memory.
+            NoFix: there is no fixed kernel to compare with.
             Exception: whatever the kernel or the compiler raises.
         """
         return None
@@ -116,11 +119,6 @@ def names_in(finding: Finding, known: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for name in _CODE.findall(finding.message) if name in there))
 
 
-def shared_names(launch: Launch, finding: Finding) -> list[str]:
-    """The compile-time constants of a launch that a finding speaks of."""
-    return names_in(finding, launch.constants)
-
-
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:
     """How far two tensors are apart, relative to the length of the second; NaN equals NaN."""
     a, b = one.double().flatten(), other.double().flatten()
@@ -129,8 +127,3 @@ def distance(one: torch.Tensor, other: torch.Tensor) -> float:
     length = float(torch.linalg.vector_norm(b))
     apart = float(torch.linalg.vector_norm(a - b))
     return apart / length if length else apart
-
-
-def written(before: Copies, after: Copies) -> list[str]:
-    """The tensors that a launch wrote to, by their values before and after."""
-    return after.changed(before)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from triton.runtime.jit import JITFunction
+
+T = TypeVar("T")
 
 OPTIONS = frozenset(
     "num_warps num_stages num_ctas maxnreg num_buffers_warp_spec num_consumer_groups reg_dec_producer "
@@ -91,10 +93,10 @@ def bound(function: JITFunction, args: tuple[Any, ...], kwargs: Mapping[str, Any
     return Launch(function, values, extents, {name: kwargs[name] for name in OPTIONS & kwargs.keys()})
 
 
-def fresh(function: JITFunction) -> JITFunction:
-    """The same kernel with nothing compiled yet."""
+def fresh(function: JITFunction, body: FunctionType | None = None) -> JITFunction:
+    """The same kernel with nothing compiled yet, or one with another body and the same options."""
     return JITFunction(
-        function.fn,
+        body or function.fn,
         do_not_specialize=function.do_not_specialize,
         do_not_specialize_on_alignment=function.do_not_specialize_on_alignment,
         debug=function.debug,
@@ -128,9 +130,30 @@ def reached(function: JITFunction) -> list[JITFunction]:
     return list(found.values())
 
 
+class PerKernel(Generic[T]):
+    """A value for each kernel, made when it is first asked for.
+
+    Kernels are told apart by identity, since Triton reads all that one depends on to hash it; they are kept
+    alive, since an identity is used again for another object once its owner is gone.
+    """
+
+    def __init__(self, make: Callable[[JITFunction], T]) -> None:
+        self._make = make
+        self._made: dict[int, tuple[JITFunction, T]] = {}
+
+    def of(self, function: JITFunction) -> T:
+        """The value for one kernel."""
+        if id(function) not in self._made:
+            self._made[id(function)] = (function, self._make(function))
+        return self._made[id(function)][1]
+
+
+_MAKES_POINTERS = PerKernel(lambda function: any("pointer_type" in one.src for one in reached(function)))
+
+
 def makes_pointers(function: JITFunction) -> bool:
     """Whether a kernel, or what it calls, turns numbers into pointers, as of a table of addresses."""
-    return any("pointer_type" in one.src for one in reached(function))
+    return _MAKES_POINTERS.of(function)
 
 
 def _callees(function: JITFunction) -> Iterator[JITFunction]:

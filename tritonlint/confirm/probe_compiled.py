@@ -18,14 +18,17 @@ import triton.language as tl
 from triton.language.semantic import TritonSemantic as Semantic
 
 from tritonlint.confirm.backends import private_cache
-from tritonlint.confirm.block_pointers import BlockPointers
+from tritonlint.confirm.block_pointers import plain_block_pointers
 from tritonlint.confirm.copies import Copies
 from tritonlint.confirm.launches import Launch, fresh
 from tritonlint.confirm.sites import BINS, Site
 
 MAX_SITES = 512
-_LANES, _OUTSIDE, _PAST, _HIGHEST, _LOWEST, _PROGRAM, _HEAD = range(7)
-_WORDS = 8 + BINS
+_LANES, _OUTSIDE, _PAST, _HIGHEST, _LOWEST, _PROGRAM, _BINS = range(7)
+"""Where in a site's part of the report each of its numbers stands; the stretches of the grid come last."""
+_WORDS = _BINS + BINS
+_WORD = 8
+"""Bytes."""
 _FAR = 2**62
 _LOCATION = re.compile(r'"?(?P<file>[^"]+)"?:(?P<line>\d+):(?P<column>\d+)')
 
@@ -79,9 +82,7 @@ class CompiledProbe:
         )
 
         def probed_load(semantic: Any, ptr: Any, mask: Any, *rest: Any) -> Any:
-            other, *more = rest
-            mask = self._guarded(semantic, ptr, mask, "load")
-            return load(semantic, ptr, mask, other, *more)
+            return load(semantic, ptr, self._guarded(semantic, ptr, mask, "load"), *rest)
 
         def probed_store(semantic: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
             return store(semantic, ptr, value, self._guarded(semantic, ptr, mask, "store"), *rest)
@@ -93,7 +94,7 @@ class CompiledProbe:
         Semantic._load_legacy, Semantic._store_legacy = probed_load, probed_store
         Semantic.atom_red_typechecking_impl = probed_atomic
         try:
-            with BlockPointers().installed():
+            with plain_block_pointers():
                 yield
         finally:
             Semantic._load_legacy, Semantic._store_legacy = load, store
@@ -131,7 +132,7 @@ class CompiledProbe:
                 site.place(row[_HIGHEST], self.copies.spans)
                 site.place(row[_LOWEST], self.copies.spans)
                 site.program = row[_PROGRAM]
-                site.by_program = row[8:]
+                site.by_program = row[_BINS:]
             yield site
 
 
@@ -154,19 +155,18 @@ class _Guard:
         outside = s.and_(self.mask, s.not_(in_storage))
         past = s.and_(self.mask, s.and_(in_storage, s.not_(in_view)))
         bad = s.or_(outside, past)
-        base = self.probe._report.data_ptr() + 8 * _WORDS * site
+        base = self.probe._report.data_ptr() + _WORD * _WORDS * site
         one = self._spread(s.scalar_constant(1, tl.int64))
-        self._count_execution(base + 8 * _LANES)
-        self._atomic(s.atomic_add, base + 8 * _OUTSIDE, one, outside)
-        self._atomic(s.atomic_add, base + 8 * _PAST, one, past)
-        self._atomic(s.atomic_max, base + 8 * _HIGHEST, self.address, bad)
-        self._atomic(s.atomic_min, base + 8 * _LOWEST, self.address, bad)
+        self._count_execution(base + _WORD * _LANES)
+        self._atomic(s.atomic_add, base + _WORD * _OUTSIDE, one, outside)
+        self._atomic(s.atomic_add, base + _WORD * _PAST, one, past)
+        self._atomic(s.atomic_max, base + _WORD * _HIGHEST, self.address, bad)
+        self._atomic(s.atomic_min, base + _WORD * _LOWEST, self.address, bad)
         number, total = self._program()
-        self._atomic(s.atomic_min, base + 8 * _PROGRAM, self._spread(number), bad)
+        self._atomic(s.atomic_min, base + _WORD * _PROGRAM, self._spread(number), bad)
         part = s.floordiv(s.mul(number, s.scalar_constant(BINS, tl.int64), False), total)
-        cell = s.add(
-            s.scalar_constant(base + 64, tl.int64), s.mul(part, s.scalar_constant(8, tl.int64), False), False
-        )
+        first = s.scalar_constant(base + _WORD * _BINS, tl.int64)
+        cell = s.add(first, s.mul(part, s.scalar_constant(_WORD, tl.int64), False), False)
         self._atomic(s.atomic_add, cell, one, bad)
         return s.and_(self.mask, in_storage)
 

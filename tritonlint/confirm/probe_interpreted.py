@@ -8,6 +8,8 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from time import monotonic
 from types import CodeType
 from typing import Any
 
@@ -18,7 +20,7 @@ from triton.runtime import interpreter
 from triton.runtime.jit import JITFunction
 
 from tritonlint.confirm.copies import Copies, Span
-from tritonlint.confirm.launches import Launch
+from tritonlint.confirm.launches import Launch, PerKernel
 from tritonlint.confirm.sites import BINS, Site
 
 
@@ -30,26 +32,26 @@ class _Rewritten:
     """Kernels as the interpreter takes them, and the names that it leaves in the globals of their modules."""
 
     def __init__(self) -> None:
-        self._functions: dict[int, tuple[JITFunction, interpreter.InterpretedFunction]] = {}
+        self._functions = PerKernel(self._rewritten)
         self.indents: dict[CodeType, int] = {}
         """How far each was moved to the left: columns are counted from there."""
         self._left: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def of(self, function: JITFunction) -> interpreter.InterpretedFunction:
         """A kernel, rewritten once."""
-        known = self._functions.get(id(function))
-        if known is None or known[0] is not function:
-            names = function.fn.__globals__
-            before = set(names)
-            known = self._functions[id(function)] = (function, interpreter.InterpretedFunction(function.fn))
-            code = known[1].rewrite().__code__
-            self.indents[code] = _indent_of(function)
-            known[1].pre_run_hooks += function.pre_run_hooks
-            _, left = self._left.setdefault(id(names), (names, {}))
-            if "range" not in before:
-                names["range"] = _device_range
-            left.update({name: names[name] for name in names.keys() - before})
-        return known[1]
+        return self._functions.of(function)
+
+    def _rewritten(self, function: JITFunction) -> interpreter.InterpretedFunction:
+        names = function.fn.__globals__
+        before = set(names)
+        rewritten = interpreter.InterpretedFunction(function.fn)
+        self.indents[rewritten.rewrite().__code__] = _indent_of(function)
+        rewritten.pre_run_hooks = function.pre_run_hooks
+        _, left = self._left.setdefault(id(names), (names, {}))
+        if "range" not in before:
+            names["range"] = _device_range
+        left.update({name: names[name] for name in names.keys() - before})
+        return rewritten
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -105,11 +107,8 @@ class InterpretedProbe:
 
     def kept(self, pointers: Any, mask: Any, kind: str) -> Any:
         """The mask without the lanes that lie in no storage; they and those past a view are counted."""
-        if self._deadline is not None:
-            from time import monotonic
-
-            if monotonic() > self._deadline:
-                raise OutOfTime
+        if self._deadline is not None and monotonic() > self._deadline:
+            raise OutOfTime
         address = pointers.data.astype(np.int64)
         size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         active = np.ones(address.shape, bool) if mask is None else np.broadcast_to(mask.data, address.shape)
@@ -217,15 +216,16 @@ class _Hooks:
         interpreter._implicit_cvt = mended
 
 
-_HOOKS: list[_Hooks] = []
+@cache
+def _hooks() -> _Hooks:
+    """Those of this process, put in when they are first needed."""
+    return _Hooks()
 
 
 @contextmanager
 def probing(probe: InterpretedProbe) -> Iterator[None]:
     """While this lasts, what the interpreter accesses goes through the probe."""
-    if not _HOOKS:
-        _HOOKS.append(_Hooks())
-    hooks = _HOOKS[0]
+    hooks = _hooks()
     outer, hooks.probe = hooks.probe, probe
     try:
         yield
@@ -239,9 +239,8 @@ def interpret(launch: Launch) -> None:
     Raises:
         InterpreterError: the interpreter cannot run it.
     """
+    _hooks()
     called = JITFunction.__call__
-    if not _HOOKS:
-        _HOOKS.append(_Hooks())
     with _language_kept(), _REWRITTEN.named(), np.errstate(all="ignore"):
         JITFunction.__call__ = lambda own, *args, **kwargs: _REWRITTEN.of(own)(*args, **kwargs)
         try:

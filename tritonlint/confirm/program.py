@@ -22,7 +22,7 @@ def run(target: str, arguments: Sequence[str], *, is_module: bool) -> int:
         The exit status that the program would have had on its own.
     """
     old_arguments, old_path = sys.argv, sys.path[:]
-    streams = sys.stdout, sys.stderr
+    streams, folder = (sys.stdout, sys.stderr), os.getcwd()
     sys.argv = [target, *arguments]
     sys.path[0:0] = [os.getcwd() if is_module else os.path.dirname(os.path.realpath(target))]
     try:
@@ -42,6 +42,8 @@ def run(target: str, arguments: Sequence[str], *, is_module: bool) -> int:
         _flush(sys.stdout)
         sys.stdout, sys.stderr = streams  # what is said now is not the program's
         sys.argv, sys.path[:] = old_arguments, old_path
+        with contextlib.suppress(OSError):  # the program may have removed it
+            os.chdir(folder)
     return 0
 
 

@@ -18,7 +18,6 @@ from tritonlint.finding import Finding, Verdict
 if TYPE_CHECKING:
     from tritonlint.confirm.command import Confirmed
 
-_ORDER = (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_REACHED, Verdict.NOT_TESTABLE)
 _CONTEXT = 3
 """Lines of source around a finding."""
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 620, 150, 56, 30
@@ -52,9 +51,9 @@ def write(file: Path, result: Confirmed) -> None:
 
 def page(result: Confirmed) -> str:
     """The page as text."""
-    shown = sorted(result.findings, key=lambda one: (_ORDER.index(one.verdict), one.sort_key))
+    shown = sorted(result.findings, key=lambda one: (one.verdict.rank, one.sort_key))
     counts = Counter(one.verdict for one in shown)
-    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in _ORDER if counts[verdict])
+    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
     head = f"{len(shown)} findings: {said}" if shown else "No findings in what was launched"
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",

@@ -11,7 +11,7 @@ from typing import Any
 from triton.runtime.jit import JITFunction
 
 from tritonlint import edits
-from tritonlint.confirm.launches import Launch, reached
+from tritonlint.confirm.launches import Launch, fresh, reached
 from tritonlint.finding import Finding
 from tritonlint.source import Source
 
@@ -46,14 +46,15 @@ def fixed(finding: Finding, launch: Launch) -> Launch:
         replaced[id(function)] = _compiled(node, path, function, namespaces)
     if not replaced:
         raise NoFix("its fix is not in the kernel's own text")
+    changed = set(replaced)
     for function in functions:  # callers of what changed see it through a namespace of their own
-        if id(function) not in replaced and id(function) == id(launch.function):
-            path = function.fn.__code__.co_filename
-            tree = ast.parse(Path(path).read_bytes())
-            node = _definition(tree, function)
-            if node is None:
-                raise NoFix("its kernel cannot be found in its file")
-            replaced[id(function)] = _compiled(node, path, function, namespaces)
+        if id(function) in changed or not changed & {id(one) for one in reached(function)}:
+            continue
+        path = function.fn.__code__.co_filename
+        node = _definition(ast.parse(Path(path).read_bytes()), function)
+        if node is None:
+            raise NoFix(f"`{function.fn.__name__}` cannot be found in its file")
+        replaced[id(function)] = _compiled(node, path, function, namespaces)
     for namespace in namespaces.values():
         for name, value in list(namespace.items()):
             if isinstance(value, JITFunction) and id(value) in replaced:
@@ -110,10 +111,5 @@ def _compiled(
     for name, cell in zip(old.__code__.co_freevars, old.__closure__ or (), strict=False):
         namespace.setdefault(name, cell.cell_contents)
     exec(compile(ast.Module([node], []), path, "exec"), namespace)
-    return JITFunction(
-        namespace[node.name],
-        do_not_specialize=function.do_not_specialize,
-        do_not_specialize_on_alignment=function.do_not_specialize_on_alignment,
-        debug=function.debug,
-        noinline=function.noinline,
-    )
+    namespace[node.name] = fresh(function, namespace[node.name])  # a kernel to its callers
+    return namespace[node.name]

@@ -7,13 +7,13 @@ import contextlib
 import io
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from types import CodeType
+from typing import Any, TextIO
 
 import torch
 from triton.runtime.jit import JITFunction
@@ -23,21 +23,22 @@ from tritonlint.confirm import experiments
 from tritonlint.confirm.backends import Backend
 from tritonlint.confirm.capture import Caller, TunedLaunch, Tuning
 from tritonlint.confirm.copies import Copies, TooLarge
-from tritonlint.confirm.experiment import Experiment, Lab, Outcome, not_testable
-from tritonlint.confirm.launches import Launch, reached
+from tritonlint.confirm.experiment import Experiment, Lab, Outcome, not_reached, not_testable
+from tritonlint.confirm.launches import Launch, PerKernel, reached
 from tritonlint.confirm.probe_interpreted import OutOfTime
+from tritonlint.confirm.rewritten import NoFix
 from tritonlint.engine import Context, check_file, mentions_triton
 from tritonlint.evidence import Entry, Evidence, digest, with_entry
 from tritonlint.files import Found
 from tritonlint.finding import Confidence, Finding, Verdict
 from tritonlint.roots import package_top
+from tritonlint.syntax import first_line
+from tritonlint.wording import counted
 
 LAUNCHES = 3
 """So many launches that differ are tried for each finding; the first that confirms it ends the search."""
 ATTEMPTS = 4 * LAUNCHES
 """So many are tried if some say nothing: they take another branch, for instance."""
-_STANDING = (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_REACHED, Verdict.NOT_TESTABLE)
-"""Of several answers the first of these stands."""
 
 
 @dataclass
@@ -91,9 +92,9 @@ class Session:
         self._context = Context()
         self._read: dict[str, list[Claim]] = {}
         self._texts: dict[str, bytes] = {}
-        self._tunings: defaultdict[int, list[Tuning]] = defaultdict(list)
-        self._tuned_names: dict[int, set[tuple[str, str]]] = {}
-        self._reached: dict[int, list[tuple[str, str, int]]] = {}
+        self._tunings: list[Tuning] = []
+        self._claims: PerKernel[dict[CodeType | None, list[Claim]]] = PerKernel(lambda kernel: {})
+        """Those that launches of a kernel can settle, by the function that launches it."""
 
     def read(self, file: Path) -> list[Claim]:
         """The claims of a file; it is checked the first time it is asked for."""
@@ -154,18 +155,18 @@ class Session:
 
     def _claims_of(self, launch: Launch, caller: Caller | None) -> list[Claim]:
         """The claims on a kernel or on what it calls, in its files and in the one that launches it."""
-        key = id(launch.function)
-        if key not in self._reached:
+        known, code = self._claims.of(launch.function), caller.code if caller is not None else None
+        if code not in known:
             codes = [one.fn.__code__ for one in reached(launch.function)]
-            self._reached[key] = [
-                (code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno) for code in codes
+            functions = [
+                (one.co_name, os.path.realpath(one.co_filename), one.co_firstlineno) for one in codes
             ]
-        functions = self._reached[key]
-        files = dict.fromkeys(file for _, file, _ in functions)
-        if caller is not None:
-            files[os.path.realpath(caller.file)] = None
-        claims = [claim for file in files for claim in self.read(Path(file))]
-        return [claim for claim in claims if _speaks_of(claim, functions, caller)]
+            files = dict.fromkeys(file for _, file, _ in functions)
+            if caller is not None:
+                files[caller.file] = None
+            claims = [claim for file in files for claim in self.read(Path(file))]
+            known[code] = [claim for claim in claims if _speaks_of(claim, functions, caller)]
+        return known[code]
 
     def _try(self, claim: Claim, launch: Launch, tuned: TunedLaunch | None) -> Outcome | None:
         experiment = claim.experiment
@@ -175,8 +176,8 @@ class Session:
         start, state = monotonic(), _random_state()
         try:
             return experiment.try_launch(claim.finding, launch, tuned, self.lab)
-        except TooLarge as error:
-            return not_testable(str(error))
+        except (NoFix, TooLarge) as reason:
+            return not_testable(str(reason))
         except OutOfTime:
             return not_testable(
                 f"took longer than {monotonic() - start:.0f} s ({launch.programs:,} programs)"
@@ -197,11 +198,7 @@ class Session:
 
     def tuned(self, tuning: Tuning) -> None:
         """Remember what an autotuner decided."""
-        self._tunings[id(tuning.kernel)].append(tuning)
-        code = tuning.kernel.fn.__code__
-        self._tuned_names.setdefault(id(tuning.kernel), set()).add(
-            (tuning.kernel.fn.__name__, os.path.realpath(code.co_filename))
-        )
+        self._tunings.append(tuning)
 
     def broke(self, error: Exception, kernel: str) -> None:
         """Keep what nobody foresaw: it belongs into the report, not into the user's program."""
@@ -248,28 +245,24 @@ class Session:
             claim.finding, self._tunings_of(claim.finding), is_timed=self.backend.is_gpu
         )
         outcomes = [*claim.outcomes, *([weighed] if weighed is not None else [])]
-        for verdict in _STANDING:
+        for verdict in Verdict:
             fitting = [outcome for outcome in outcomes if outcome.verdict is verdict]
             if verdict is Verdict.REFUTED and len(fitting) > 1:
                 first = fitting[0]
                 text = f"{first.text} (and in {len(fitting) - 1} more kinds of launch)"
-                return Outcome(verdict, text, first.details, first.backend)
+                return replace(first, text=text)
             if fitting:
                 return fitting[0]
         if claim.launches:
-            return Outcome(
-                Verdict.NOT_REACHED,
-                f"launched {claim.launches} time{'s' * (claim.launches > 1)}, but this place was not reached",
-            )
-        return Outcome(Verdict.NOT_REACHED, "its kernel was not launched")
+            times = counted(claim.launches, "time")
+            return not_reached(f"launched {times}, but this place was not reached")
+        return not_reached("its kernel was not launched")
 
     def _tunings_of(self, finding: Finding) -> list[Tuning]:
         path = os.path.realpath(finding.path)
-        exact = [key for key, names in self._tuned_names.items() if (finding.kernel, path) in names]
-        loose = [
-            key for key, names in self._tuned_names.items() if finding.kernel in {name for name, _ in names}
-        ]
-        return [tuning for key in exact or loose for tuning in self._tunings[key]]
+        named = [one for one in self._tunings if one.kernel.fn.__name__ == finding.kernel]
+        here = [one for one in named if os.path.realpath(one.kernel.fn.__code__.co_filename) == path]
+        return here or named
 
 
 _CALLED_BY = re.compile(r"called here by `(\w+)`")
@@ -290,18 +283,17 @@ def _speaks_of(claim: Claim, functions: list[tuple[str, str, int]], caller: Call
         )
     if caller is None:
         return False
-    in_function = caller.first <= finding.range.start.line <= caller.last
-    return in_function and claim.file == os.path.realpath(caller.file)
+    first, last = caller.lines
+    return claim.file == caller.file and first <= finding.range.start.line <= last
 
 
 def _lines_of(tree: ast.Module, finding: Finding) -> tuple[int, int] | None:
     """The lines of the function that a finding names, if it stands in it."""
-    line = finding.range.start.line
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == finding.kernel:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if first <= line <= (node.end_lineno or line):
-                return first, node.end_lineno or line
+            first, last = first_line(node), node.end_lineno or node.lineno
+            if first <= finding.range.start.line <= last:
+                return first, last
     return None
 
 
@@ -323,12 +315,8 @@ def _restore(state: tuple[object, object]) -> None:
         torch.cuda.set_rng_state_all(state[1])
 
 
-def tell_on(stream: object) -> Callable[[str], None] | None:
+def tell_on(stream: TextIO) -> Callable[[str], None] | None:
     """What says on a terminal what is being done; None where it is no terminal."""
-    if not (hasattr(stream, "isatty") and stream.isatty()):
+    if stream is None or not stream.isatty():  # Python has none where it was closed before it started
         return None
-
-    def tell(text: str) -> None:
-        print(f"\r\x1b[Ktritonlint: {text[:70]}", end="\r", file=sys.stderr, flush=True)  # noqa: T201
-
-    return tell
+    return lambda text: print(f"\r\x1b[Ktritonlint: {text[:70]}", end="\r", file=stream, flush=True)

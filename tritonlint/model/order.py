@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model import symbolic
+from tritonlint.model.evaluator import called_name
 from tritonlint.model.gemms import Gemm, gemms, is_by_program
 from tritonlint.model.records import Where
 from tritonlint.model.symbolic import Atom, Poly
@@ -148,8 +149,7 @@ _ARITHMETIC = frozenset(
 def is_pure(function: FunctionInfo) -> bool:
     """Whether a helper only computes: no memory, no assembly, no call of anything but arithmetic."""
     calls = [node for node in function.nodes if isinstance(node, ast.Call)]
-    names = {c.func.attr if isinstance(c.func, ast.Attribute) else getattr(c.func, "id", "") for c in calls}
-    return names <= _ARITHMETIC
+    return {called_name(call) for call in calls} <= _ARITHMETIC
 
 
 def batch_runs_fastest(gemm: Gemm) -> bool:

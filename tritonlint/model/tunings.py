@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_script
-from tritonlint.model.evaluator import written
+from tritonlint.model.evaluator import called_name, written
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
-from tritonlint.model.values import Choice, FunctionValue, KernelValue, Mapping, Number, Tuned
+from tritonlint.model.values import Choice, FunctionValue, KernelValue, Mapping, Number, Tuned, Value
 from tritonlint.roots import package_top
 from tritonlint.syntax import walk
 
@@ -120,8 +120,7 @@ class Tuning:
 
         Then a key in the table is not tuned, and tuning is for those that nobody has measured.
         """
-        pruned = option(self.tuned, "prune_configs_by")
-        value = dict(pruned.items).get("early_config_prune") if isinstance(pruned, Mapping) else None
+        value = self._prunes_by("early_config_prune")
         if not isinstance(value, FunctionValue):
             return False
         tables = {
@@ -142,9 +141,12 @@ class Tuning:
     @property
     def most(self) -> int | None:
         """The number of configurations that a performance model leaves to be timed, where it says."""
-        pruned = option(self.tuned, "prune_configs_by")
-        value = dict(pruned.items).get("top_k") if isinstance(pruned, Mapping) else None
+        value = self._prunes_by("top_k")
         return value.poly.integer if isinstance(value, Number) else None
+
+    def _prunes_by(self, name: str) -> Value | None:
+        pruned = option(self.tuned, "prune_configs_by")
+        return dict(pruned.items).get(name) if isinstance(pruned, Mapping) else None
 
     @property
     def _names(self) -> frozenset[str]:
@@ -201,9 +203,7 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
 
 
 def _names_tuner(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and "tun" in (
-        node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    )
+    return isinstance(node, ast.Call) and "tun" in called_name(node)
 
 
 def _decorator(kernel: KernelValue, tuned: Tuned) -> ast.AST:

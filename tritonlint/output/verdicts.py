@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tritonlint.finding import Finding, Verdict
-
-_ORDER = (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_REACHED, Verdict.NOT_TESTABLE)
+from tritonlint.wording import counted
 
 
 def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
@@ -16,7 +15,7 @@ def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
         return f"no findings in what was launched ({launches:,} launches, {backend})\n"
     rows = [
         (f"{one.path}:{one.range.start.line}", one.code, one.verdict.value, one.evidence or "")
-        for one in sorted(findings, key=lambda one: (_ORDER.index(one.verdict), one.sort_key))
+        for one in sorted(findings, key=lambda one: (one.verdict.rank, one.sort_key))
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [
@@ -24,7 +23,6 @@ def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
         for row in rows
     ]
     counts = Counter(one.verdict for one in findings)
-    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in _ORDER if counts[verdict])
-    noun = "finding" if len(findings) == 1 else "findings"
-    lines.append(f"{len(findings)} {noun}: {said} ({launches:,} launches, {backend})")
+    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    lines.append(f"{counted(len(findings), 'finding')}: {said} ({launches:,} launches, {backend})")
     return "".join(line.rstrip() + "\n" for line in lines)

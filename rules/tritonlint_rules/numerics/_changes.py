@@ -7,6 +7,7 @@ import ast
 from tritonlint import edits
 from tritonlint.finding import Applicability, Edit, Fix
 from tritonlint.model import Module
+from tritonlint.model.evaluator import called_name
 from tritonlint.model.precision import HalfSum, feeds_a_product
 
 _DTYPE_AT = {"zeros": 1, "full": 2}
@@ -52,7 +53,7 @@ def _of_accumulator(module: Module, item: HalfSum, float32: str) -> list[Edit]:
 
 
 def _type_of_tile(call: ast.Call) -> ast.expr | None:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = called_name(call)
     return edits.argument_of(call, "dtype", _DTYPE_AT[name]) if name in _DTYPE_AT else None
 
 

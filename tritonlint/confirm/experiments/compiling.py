@@ -11,9 +11,9 @@ from tritonlint.confirm.experiment import (
     Lab,
     Outcome,
     confirmed,
+    names_in,
     not_reached,
     refuted,
-    shared_names,
 )
 from tritonlint.confirm.launches import Launch, fresh
 from tritonlint.finding import Finding
@@ -72,7 +72,7 @@ def last_line(text: str) -> str:
 
 def _neighbours(finding: Finding, launch: Launch) -> Iterator[tuple[str, int, Launch]]:
     """The launch with one width less by one, for widths that the finding speaks of."""
-    for name in shared_names(launch, finding):
+    for name in names_in(finding, launch.constants):
         value = launch.arguments[name]
         if isinstance(value, int) and not isinstance(value, bool) and value > 3:
             yield name, value, launch.with_arguments({**launch.arguments, name: value - 1})

@@ -12,9 +12,9 @@ from tritonlint.confirm.experiment import (
     Lab,
     Outcome,
     confirmed,
+    names_in,
     not_testable,
     refuted,
-    shared_names,
 )
 from tritonlint.confirm.experiments.compiling import COMPILER, last_line
 from tritonlint.confirm.launches import Launch, fresh
@@ -35,7 +35,9 @@ class Recompiles(Experiment):
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
         names = [
-            name for name in shared_names(launch, finding) if type(launch.arguments[name]) in (int, float)
+            name
+            for name in names_in(finding, launch.constants)
+            if type(launch.arguments[name]) in (int, float)
         ]
         if not names:
             return None
@@ -61,15 +63,10 @@ class Recompiles(Experiment):
 def _compilations(launch: Launch, name: str, values: list[Any]) -> tuple[list[int], float]:
     """How many compilations there were after each value, and the seconds of all."""
     counts, start = [], perf_counter()
-    seen: set[int] = set()
+    kernels: dict[int, Any] = {}  # by identity, which no two share while both are kept
     with private_cache():
         for value in values:
             kernel = compiled(launch.with_arguments({**launch.arguments, name: value}))
-            seen.add(id(kernel))
-            counts.append(len(seen))
-            _KEPT.append(kernel)  # so that no two share an identity
-    _KEPT.clear()
+            kernels[id(kernel)] = kernel
+            counts.append(len(kernels))
     return counts, perf_counter() - start
-
-
-_KEPT: list[object] = []

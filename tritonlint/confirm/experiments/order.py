@@ -11,6 +11,7 @@ import torch
 
 from tritonlint.confirm.capture import TunedLaunch
 from tritonlint.confirm.experiment import (
+    NOISE,
     Experiment,
     Lab,
     Outcome,
@@ -18,17 +19,15 @@ from tritonlint.confirm.experiment import (
     distance,
     not_testable,
     refuted,
-    written,
 )
 from tritonlint.confirm.launches import Launch
-from tritonlint.confirm.rewritten import NoFix, fixed
+from tritonlint.confirm.rewritten import fixed
 from tritonlint.finding import Finding
 
 ROUNDS = 15
 """Each kernel is timed so often, by turns, so that a clock that drifts weighs on both."""
 GAIN = 1.02
 """The least ratio of times that counts as faster."""
-NOISE = 1e-3
 
 
 class Order(Experiment):
@@ -41,34 +40,11 @@ class Order(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        try:
-            better = fixed(finding, launch)
-        except NoFix as reason:
-            return not_testable(str(reason))
+        better = fixed(finding, launch)
         wrong = _difference(launch, better, lab)
         if wrong is not None:
             return not_testable(f"the fixed kernel gives another `{wrong}`")
-        copies = lab.copies(launch)
-        pair = [one.with_arguments(copies.arguments) for one in (launch, better)]
-        own, other = _times(pair, lab)
-        ratios = sorted(one / two for one, two in zip(own, other, strict=True))
-        ratio = median(ratios)
-        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
-        touched = sum(tensor.numel() * tensor.element_size() for tensor in copies.tensors.values())
-        cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
-        text = (
-            f"grouped order is {ratio:.3f} times as fast (quartiles {low:.3f} to {high:.3f}); "
-            f"{touched / 2**20:.0f} MiB touched, {cache / 2**20:.0f} MiB of L2; {launch.described()}"
-        )
-        numbers: dict[str, Any] = {
-            "milliseconds": own,
-            "grouped": other,
-            "ratio": ratio,
-            "touched": touched,
-            "cache": cache,
-            "launch": launch.described(),
-        }
-        return (confirmed if ratio >= GAIN and low > 1.0 else refuted)(text, **numbers)
+        return _timed(launch, better, lab)
 
 
 class SameTiles(Experiment):
@@ -80,22 +56,44 @@ class SameTiles(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        try:
-            better = fixed(finding, launch)
-        except NoFix as reason:
-            return not_testable(str(reason))
+        better = fixed(finding, launch)
         wrong = _difference(launch, better, lab)
         if wrong is not None:
             return confirmed(f"`{wrong}` differs from what the right order gives; {launch.described()}")
         if not lab.backend.is_gpu:
             return not_testable("results are equal; whether it costs time shows on a GPU only")
-        return Order().try_launch(finding, launch, tuned, lab)
+        return _timed(launch, better, lab)
+
+
+def _timed(launch: Launch, better: Launch, lab: Lab) -> Outcome:
+    """Whether a kernel with another order is faster."""
+    copies = lab.copies(launch)
+    pair = [one.with_arguments(copies.arguments) for one in (launch, better)]
+    own, other = _times(pair, lab)
+    ratios = sorted(one / two for one, two in zip(own, other, strict=True))
+    ratio = median(ratios)
+    low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+    touched = sum(tensor.numel() * tensor.element_size() for tensor in copies.tensors.values())
+    cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+    text = (
+        f"grouped order is {ratio:.3f} times as fast (quartiles {low:.3f} to {high:.3f}); "
+        f"{touched / 2**20:.0f} MiB touched, {cache / 2**20:.0f} MiB of L2; {launch.described()}"
+    )
+    numbers: dict[str, Any] = {
+        "milliseconds": own,
+        "grouped": other,
+        "ratio": ratio,
+        "touched": touched,
+        "cache": cache,
+        "launch": launch.described(),
+    }
+    return (confirmed if ratio >= GAIN and low > 1.0 else refuted)(text, **numbers)
 
 
 def _difference(launch: Launch, better: Launch, lab: Lab) -> str | None:
     """The tensor that two versions of a kernel leave different, if any."""
     before, plain, mended = lab.copies(launch), lab.run(launch), lab.run(better)
-    for name in written(before, plain) or written(before, mended):
+    for name in plain.changed(before) or mended.changed(before):
         if distance(plain.tensors[name], mended.tensors[name]) > NOISE:
             return name
     return None

@@ -16,10 +16,9 @@ from tritonlint.confirm.experiment import (
     distance,
     not_testable,
     refuted,
-    written,
 )
 from tritonlint.confirm.launches import Launch
-from tritonlint.confirm.rewritten import NoFix, fixed
+from tritonlint.confirm.rewritten import fixed
 from tritonlint.finding import Finding
 
 RATIO = 1.5
@@ -41,12 +40,9 @@ class Precision(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        try:
-            better = fixed(finding, launch)
-        except NoFix as reason:
-            return not_testable(str(reason))
+        better = fixed(finding, launch)
         before, plain, mended = lab.copies(launch), lab.run(launch), lab.run(better)
-        names = [name for name in written(before, plain) if plain.tensors[name].is_floating_point()]
+        names = [name for name in plain.changed(before) if plain.tensors[name].is_floating_point()]
         if not names:
             return not_testable("it writes no floating-point tensor")
         wide = _widened(better, lab)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from tritonlint.confirm.capture import TunedLaunch, Tuning
 from tritonlint.confirm.copies import Copies
 from tritonlint.confirm.experiment import (
+    NOISE,
     Experiment,
     Lab,
     Outcome,
@@ -18,13 +18,10 @@ from tritonlint.confirm.experiment import (
     names_in,
     not_reached,
     refuted,
-    written,
 )
 from tritonlint.confirm.launches import Launch
 from tritonlint.finding import Finding
-
-NOISE = 1e-3
-"""Relative difference under which two results count as equal: sums in another order are no error."""
+from tritonlint.wording import counted
 
 
 class TuningCost(Experiment):
@@ -38,11 +35,11 @@ class TuningCost(Experiment):
             return not_reached("nothing was tuned")
         seconds = sum(tuning.seconds for tuning in tunings)
         tried = sum(tuning.configs for tuning in tunings)
-        counted = f"{_count(len(tunings), 'key')} tuned, {_count(tried, 'benchmark')}"
+        tries = f"{counted(len(tunings), 'key')} tuned, {counted(tried, 'benchmark')}"
         if not is_timed:
-            return confirmed(f"{counted}; their times, and what wins, show on a GPU", benchmarks=tried)
+            return confirmed(f"{tries}; their times, and what wins, show on a GPU", benchmarks=tried)
         winners = Counter(tuning.winner for tuning in tunings)
-        text = f"{counted}, {seconds:.1f} s; {_count(len(winners), 'winner')}: {winners.most_common(1)[0][0]}"
+        text = f"{tries}, {seconds:.1f} s; {counted(len(winners), 'winner')}: {winners.most_common(1)[0][0]}"
         return confirmed(text, winners=_winners(tunings), seconds=seconds, benchmarks=tried)
 
 
@@ -66,13 +63,13 @@ class TuningKey(Experiment):
             return not_reached(f"one value of {who} was seen", **numbers)
         if len(tunings) <= len(rest):
             return refuted(
-                f"{_count(len(values), 'value')} of {who} seen, tuned once for each of the rest", **numbers
+                f"{counted(len(values), 'value')} of {who} seen, tuned once for each of the rest", **numbers
             )
         text = (
             f"tuned {len(tunings)} times{f' in {seconds:.1f} s' * is_timed} for "
-            f"{_count(len(values), 'value')} of {who}, {len(rest)} without it"
+            f"{counted(len(values), 'value')} of {who}, {len(rest)} without it"
         )
-        won = f"; {_count(len({tuning.winner for tuning in tunings}), 'winner')}" if is_timed else ""
+        won = f"; {counted(len({tuning.winner for tuning in tunings}), 'winner')}" if is_timed else ""
         return confirmed(text + won, **numbers)
 
 
@@ -86,13 +83,14 @@ class SideEffects(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        if tuned is None or tuned.before is None or len(tuned.tuner.configs) < 2:
+        if tuned is None or len(tuned.tuner.configs) < 2 or (tuned.was_tried and tuned.before is None):
             return None
-        kept = {name: value for name, value in tuned.before.arguments.items() if name in launch.arguments}
-        launch = launch.with_arguments({**launch.arguments, **kept})
+        if tuned.before is not None:
+            kept = {name: value for name, value in tuned.before.arguments.items() if name in launch.arguments}
+            launch = launch.with_arguments({**launch.arguments, **kept})
         before = lab.copies(launch)
         pinned, again = lab.run(launch), lab.run(launch)
-        names = written(before, pinned)
+        names = pinned.changed(before)
         claimed = names_in(finding, launch.arguments)
         if claimed and not set(claimed) & set(names):
             return not_reached(f"this launch does not change `{claimed[0]}`")
@@ -117,17 +115,13 @@ class SideEffects(Experiment):
         tuner.cache, tuner.cache_results = {}, False
         tuner.__dict__["do_bench"] = _tried_thrice
         tuner.__dict__.pop("_do_bench", None)
-        args = tuple(
-            _copied(value, name, copies) for name, value in zip(tuner.arg_names, tuned.args, strict=False)
-        )
-        kwargs = {name: _copied(value, name, copies) for name, value in tuned.kwargs.items()}
+        known = copies.arguments
+        positional = zip(tuner.arg_names, tuned.args, strict=False)
+        args = tuple(known.get(name, value) for name, value in positional)
+        kwargs = {name: known.get(name, value) for name, value in tuned.kwargs.items()}
         tuner.run(*args, **kwargs)
         lab.backend.synchronize()
         return copies
-
-
-def _copied(value: Any, name: str, copies: Copies) -> Any:
-    return copies.arguments.get(name, value)
 
 
 def _tried_thrice(call: Any, quantiles: Any = None, **options: Any) -> list[float]:
@@ -142,7 +136,9 @@ def _winners(tunings: list[Tuning]) -> list[dict[str, Any]]:
     return [
         {
             "key": dict(zip(tuning.key_names, map(_plain, tuning.key), strict=False)),
-            "winner": {name: _plain(value) for name, value in _values(tuning.winner_values).items()},
+            "winner": {
+                name: _plain(value) for name, value in tuning.winner_values.items() if value is not None
+            },
             "seconds": tuning.seconds,
             "timings": [list(one) for one in tuning.timings if one[1] == one[1] and one[1] != float("inf")],
         }
@@ -150,13 +146,5 @@ def _winners(tunings: list[Tuning]) -> list[dict[str, Any]]:
     ]
 
 
-def _values(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) or value is None else str(value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
