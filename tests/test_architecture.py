@@ -19,7 +19,7 @@ LAYERS = [
     {"edits"},
     {"model"},
     {"rule", "failure"},
-    {"builtin"},
+    {"builtin", "observed"},
     {"catalog"},
     {"selection"},
     {"config", "config_file"},

@@ -66,6 +66,9 @@ NAMES: dict[str, str] = {
 OFF_BY_DEFAULT = frozenset({"TL511"})
 """Codes that run only where a selector names them, their prefix, or `ALL`."""
 
+OBSERVED = frozenset({"TL100", "TL111", "TL116"})
+"""Codes that only a run can report: a comment for one of them is needed whether `check` sees why or not."""
+
 UNSUPPRESSIBLE = frozenset({"TL901", "TL903"})
 """Codes that no selector, comment or threshold can silence: they say that something was not checked."""
 
@@ -98,8 +101,9 @@ def load(packs: tuple[str, ...]) -> Catalog:
         PackError: a pack is missing, breaks on import, or holds something that is no rule.
     """
     from tritonlint.builtin import ENGINE_RULES
+    from tritonlint.observed import OBSERVED_RULES
 
-    documented: dict[str, type[Rule]] = {rule.code: rule for rule in ENGINE_RULES}
+    documented: dict[str, type[Rule]] = {rule.code: rule for rule in (*ENGINE_RULES, *OBSERVED_RULES)}
     rules: list[type[Rule]] = []
     for pack in packs:
         for rule in _rules_of(pack):

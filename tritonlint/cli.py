@@ -364,6 +364,11 @@ Exit codes:
     show_default=True,
     help="The GPU, or Triton's interpreter on the CPU.",
 )
+@click.option(
+    "--explore",
+    is_flag=True,
+    help="Look for what no finding claims, too: accesses out of bounds, undefined lanes, races.",
+)
 @click.option("--select", metavar="RULES", multiple=True, help="Settle findings of these rules only.")
 @click.option("--ignore", metavar="RULES", multiple=True, help="Leave these rules out.")
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
@@ -411,6 +416,7 @@ def confirm(module: str | None, arguments: tuple[str, ...], **options: Any) -> i
             device=options["device"],
             seconds=options["seconds"],
             memory=memory,
+            explores=options["explore"],
         )
     except RuntimeError as error:
         raise Refusal(str(error)) from error
@@ -437,7 +443,8 @@ def _confirmed(result: Confirmed, options: dict[str, Any]) -> int:
     color = options["output_file"] is None and _wants_color()
     text = render(options["output_format"], result.findings, RenderContext(color, _known_rules(options), {}))
     _write(text, options["output_file"])
-    click.echo(summary(result.findings, sum(result.launches.values()), result.backend), err=True, nl=False)
+    launches = sum(result.launches.values())
+    click.echo(summary(result.findings, launches, result.backend, result.status), err=True, nl=False)
     return result.status or (
         FINDINGS if any(one.verdict is Verdict.CONFIRMED for one in result.findings) else OK
     )

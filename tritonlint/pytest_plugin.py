@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--tritonlint", action="store_true", help="Make the experiments and report verdicts.")
     group.addoption("--tritonlint-evidence", metavar="FILE", help="Write what was found out to this file.")
     group.addoption("--tritonlint-device", choices=["auto", "gpu", "cpu"], default="auto")
+    group.addoption("--tritonlint-explore", action="store_true", help="As --explore of tritonlint confirm.")
     group.addoption("--tritonlint-seconds", type=float, default=60.0, help="For one experiment.")
 
 
@@ -66,7 +67,9 @@ class _Recorder:
             )
         except RuntimeError as error:
             raise pytest.UsageError(str(error)) from error
-        self._session = Session(backend, SettingsFinder())
+        self._session = Session(
+            backend, SettingsFinder(), explores=self.config.getoption("--tritonlint-explore")
+        )
         self._stack.enter_context(Capture(backend, self._session).installed())
         if not backend.is_gpu:
             self._stack.enter_context(cuda_on_cpu.installed())

@@ -84,9 +84,15 @@ class Gpu(Backend):
         return _RUN(launch.function, grid=launch.grid, warmup=False, **launch.arguments, **launch.options)
 
     def probe(self, launch: Launch, copies: Copies) -> list[Site]:
-        """Launch it with the check built into it."""
+        """Launch it with checks built into it: a quick one, and where that objects, one that counts lanes."""
         from tritonlint.confirm.probe_compiled import CompiledProbe
+        from tritonlint.confirm.probe_flags import FlagProbe
 
+        with contextlib.suppress(Exception):  # whatever it is, the second look will say it, too
+            sites = FlagProbe(launch, copies).run(self.launch)
+            if sites is not None:
+                return sites
+        copies.reset()
         return CompiledProbe(launch, copies).run(self.launch)
 
     def synchronize(self) -> None:

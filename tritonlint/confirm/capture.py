@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from types import CodeType
@@ -77,6 +78,9 @@ class Caller:
 class Listener(Protocol):
     """What is told of a program's launches."""
 
+    def wants(self, kernel: JITFunction, code: CodeType | None) -> bool:
+        """Whether a launch of a kernel by this code is of interest: asked each time, so it must be quick."""
+
     def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
         """A kernel is about to be launched."""
 
@@ -141,24 +145,27 @@ class Capture:
     def _run(
         self, run: Callable[..., Any], own: JITFunction, args: Any, grid: Any, warmup: bool, kwargs: Any
     ) -> Any:
-        if warmup or (self._is_own and self.backend.is_gpu):
+        is_users = not (warmup or self._is_own or self._trying)
+        code = _caller() if is_users else None
+        is_wanted = is_users and self.listener.wants(own, code)
+        if warmup or (self.backend.is_gpu and not is_wanted):
             return run(own, *args, grid=grid, warmup=warmup, **kwargs)
         try:
             launch = bound(own, args, kwargs, grid)
         except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
             return run(own, *args, grid=grid, warmup=warmup, **kwargs)
-        if not self._is_own and not self._trying:
-            self._tell(launch)
+        if is_wanted:
+            self._tell(launch, Caller(code) if code is not None else None)
         if self.backend.is_gpu:
             return run(own, *args, grid=grid, warmup=warmup, **kwargs)
         return self.backend.launch(launch)
 
-    def _tell(self, launch: Launch) -> None:
+    def _tell(self, launch: Launch, caller: Caller | None) -> None:
         with self.own_launches():
             try:
                 tuned = self._tuned[-1] if self._tuned else None
                 fits = tuned is not None and jitted(tuned.tuner) is launch.function
-                self.listener.launched(launch, _caller(), tuned if fits else None)
+                self.listener.launched(launch, caller, tuned if fits else None)
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, launch.name)
 
@@ -216,11 +223,16 @@ def _said(config: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items() if value is not None)
 
 
-def _caller() -> Caller | None:
+def _caller() -> CodeType | None:
     """The code that launches: the innermost frame that is neither Triton's nor ours."""
     frame = sys._getframe(2)
     while frame is not None:
-        if not frame.f_code.co_filename.startswith((_TRITON, _OWN, "<")):
-            return Caller(frame.f_code)
+        if _is_users(frame.f_code.co_filename):
+            return frame.f_code
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+@cache
+def _is_users(file: str) -> bool:
+    return not file.startswith((_TRITON, _OWN, "<"))

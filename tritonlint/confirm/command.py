@@ -39,6 +39,7 @@ def confirm(
     device: str = "auto",
     seconds: float = 60.0,
     memory: float | None = None,
+    explores: bool = False,
 ) -> Confirmed:
     """Run a script or module and settle the findings of the kernels it launches.
 
@@ -50,12 +51,13 @@ def confirm(
         device: `auto`, `gpu` or `cpu`.
         seconds: that one experiment may take.
         memory: bytes that its copies may take; by default a part of what is free.
+        explores: whether to look for what no finding claims, too.
 
     Raises:
         RuntimeError: a GPU is asked for and there is none.
     """
     backend = backends.choose(device, seconds, memory)
-    session = Session(backend, finder, tell_on(sys.stderr))
+    session = Session(backend, finder, tell_on(sys.stderr), explores=explores)
     if not is_module:
         session.read(Path(target))
     moved = contextlib.nullcontext() if backend.is_gpu else cuda_on_cpu.installed()

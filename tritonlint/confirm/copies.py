@@ -104,14 +104,40 @@ class Copies:
         if self.taken > self._limit:
             raise TooLarge(f"copies of its arguments take more than {self._limit / 2**30:.1f} GiB")
         padded = -(-length // 512) * 512
-        buffer = torch.full((padded + 2 * GUARD,), POISON, dtype=torch.uint8, device=device)
-        plain = torch.empty(0, dtype=torch.uint8, device=device).set_(storage, 0, (length,), (1,))
-        buffer[GUARD : GUARD + length] = plain
+        buffer = torch.empty((padded + 2 * GUARD,), dtype=torch.uint8, device=device)
+        _fill(buffer, storage)
         return buffer
+
+    @property
+    def views(self) -> list[tuple[int, int]]:
+        """The addresses of the tensors, first and behind the last, each range once."""
+        return sorted({(span.start, span.end) for span in self.spans})
+
+    @property
+    def storages(self) -> list[tuple[int, int]]:
+        """The addresses of what the tensors lie in, each range once."""
+        return sorted({(span.storage_start, span.storage_end) for span in self.spans})
+
+    @property
+    def device(self) -> torch.device:
+        """Where they lie; the current GPU if there are none."""
+        return next((one.device for one in self.tensors.values() if one.is_cuda), torch.device("cuda"))
+
+    def reset(self) -> None:
+        """Make them equal to the arguments again, guards too."""
+        for buffer, storage in self._storages.values():
+            _fill(buffer, storage)
 
     def changed(self, before: Copies) -> list[str]:
         """The tensors whose values differ from those of other copies of the same launch, in order."""
         return [name for name, one in self.tensors.items() if not _same(one, before.tensors[name])]
+
+
+def _fill(buffer: torch.Tensor, storage: Any) -> None:
+    length = storage.nbytes()
+    buffer.fill_(POISON)
+    plain = torch.empty(0, dtype=torch.uint8, device=buffer.device).set_(storage, 0, (length,), (1,))
+    buffer[GUARD : GUARD + length] = plain
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -119,6 +119,11 @@ def names_in(finding: Finding, known: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for name in _CODE.findall(finding.message) if name in there))
 
 
+def sizes_of(finding: Finding, launch: Launch) -> str:
+    """The numbers of a launch in a few words, those that the finding names first."""
+    return launch.described(names_in(finding, launch.arguments))
+
+
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:
     """How far two tensors are apart, relative to the length of the second; NaN equals NaN."""
     a, b = one.double().flatten(), other.double().flatten()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -68,13 +68,12 @@ class Launch:
         """The same launch of another version of the kernel."""
         return replace(self, function=function)
 
-    def described(self) -> str:
-        """The sizes of the launch in a few words: numbers and shapes, without pointers."""
-        said = []
-        for name, value in self.arguments.items():
-            if isinstance(value, bool | int | float) and "stride" not in name.lower():
-                said.append(f"{name}={value}")
-        return ", ".join(said[:8])
+    def described(self, wanted: Collection[str] = ()) -> str:
+        """The numbers of the launch in a few words: those that are wanted first, strides only then."""
+        numbers = [name for name, value in self.arguments.items() if isinstance(value, bool | int | float)]
+        first = [name for name in numbers if name in wanted]
+        rest = [name for name in numbers if name not in wanted and "stride" not in name.lower()]
+        return ", ".join(f"{name}={self.arguments[name]}" for name in (*first, *rest)[:8])
 
 
 def bound(function: JITFunction, args: tuple[Any, ...], kwargs: Mapping[str, Any], grid: Any) -> Launch:
@@ -84,7 +83,7 @@ def bound(function: JITFunction, args: tuple[Any, ...], kwargs: Mapping[str, Any
         TypeError: the arguments do not fit the kernel, so that the launch itself will fail.
     """
     named = {name: value for name, value in kwargs.items() if name in function.arg_names}
-    arguments = inspect.signature(function.fn).bind(*args, **named)
+    arguments = _SIGNATURES.of(function).bind(*args, **named)
     arguments.apply_defaults()
     values = dict(arguments.arguments)
     if callable(grid):
@@ -148,6 +147,7 @@ class PerKernel(Generic[T]):
         return self._made[id(function)][1]
 
 
+_SIGNATURES = PerKernel(lambda function: inspect.signature(function.fn))
 _MAKES_POINTERS = PerKernel(lambda function: any("pointer_type" in one.src for one in reached(function)))
 
 

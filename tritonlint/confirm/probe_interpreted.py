@@ -19,6 +19,7 @@ import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.jit import JITFunction
 
+from tritonlint.confirm import libdevice_on_cpu
 from tritonlint.confirm.copies import Copies, Span
 from tritonlint.confirm.launches import Launch, PerKernel
 from tritonlint.confirm.sites import BINS, Site
@@ -36,6 +37,8 @@ class _Rewritten:
         self.indents: dict[CodeType, int] = {}
         """How far each was moved to the left: columns are counted from there."""
         self._left: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self._lent: list[tuple[dict[str, Any], str, Any]] = []
+        """Names that stand for something else until `named` is over: where, which, and what they were."""
 
     def of(self, function: JITFunction) -> interpreter.InterpretedFunction:
         """A kernel, rewritten once."""
@@ -51,7 +54,15 @@ class _Rewritten:
         if "range" not in before:
             names["range"] = _device_range
         left.update({name: names[name] for name in names.keys() - before})
+        self._lend([(names, name) for name in list(names)])
         return rewritten
+
+    def _lend(self, places: list[tuple[dict[str, Any], str]]) -> None:
+        """Functions of `libdevice` become those of the CPU."""
+        for names, name in places:
+            if (other := libdevice_on_cpu.of(names[name])) is not None:
+                self._lent.append((names, name, names[name]))
+                names[name] = other
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -62,9 +73,15 @@ class _Rewritten:
         ]
         for names, missing in mine:
             names.update(missing)
+        is_outer = not self._lent
+        self._lend(libdevice_on_cpu.in_modules())
+        self._lend([(names, name) for names, _ in self._left.values() for name in list(names)])
         try:
             yield
         finally:
+            while is_outer and self._lent:
+                names, name, value = self._lent.pop()
+                names[name] = value
             for names, left in self._left.values():
                 for name, value in left.items():
                     if names.get(name) is value:
@@ -85,6 +102,7 @@ def _indent_of(function: JITFunction) -> int:
 
 _REWRITTEN = _Rewritten()
 _TRITON = os.path.dirname(triton.__file__) + os.sep
+_OWN = os.path.dirname(__file__) + os.sep
 
 
 class InterpretedProbe:
@@ -132,10 +150,10 @@ class InterpretedProbe:
         return interpreter.TensorHandle(active & in_storage, tl.int1)
 
     def _site(self, kind: str) -> Site:
-        place = (*_place(), kind)
-        if place not in self.sites:
-            self.sites[place] = Site(*place)
-        return self.sites[place]
+        where = (*place(3), kind)
+        if where not in self.sites:
+            self.sites[where] = Site(*where)
+        return self.sites[where]
 
 
 def _inside(address: Any, size: int, ranges: Any) -> Any:
@@ -145,12 +163,16 @@ def _inside(address: Any, size: int, ranges: Any) -> Any:
     return found
 
 
-def _place() -> tuple[str, int, int | None]:
-    """The line of the innermost frame that is not Triton's, and its column from 1."""
-    frame = sys._getframe(3)
+def place(depth: int) -> tuple[str, int, int | None]:
+    """The file and line of the innermost frame that is neither Triton's nor ours, and its column from 1.
+
+    Args:
+        depth: so many frames further out the search begins.
+    """
+    frame = sys._getframe(depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_TRITON) and file != __file__:
+        if not file.startswith((_TRITON, _OWN)):
             positions = list(frame.f_code.co_positions())
             _, _, column, _ = positions[frame.f_lasti // 2]
             indent = _REWRITTEN.indents.get(frame.f_code, 0)

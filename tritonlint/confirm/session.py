@@ -19,11 +19,13 @@ import torch
 from triton.runtime.jit import JITFunction
 
 from tritonlint.config import SettingsFinder
-from tritonlint.confirm import experiments
+from tritonlint.confirm import experiments, observations
 from tritonlint.confirm.backends import Backend
 from tritonlint.confirm.capture import Caller, TunedLaunch, Tuning
 from tritonlint.confirm.copies import Copies, TooLarge
 from tritonlint.confirm.experiment import Experiment, Lab, Outcome, not_reached, not_testable
+from tritonlint.confirm.experiments.bounds import Bounds
+from tritonlint.confirm.exploring import Observed, explore
 from tritonlint.confirm.launches import Launch, PerKernel, reached
 from tritonlint.confirm.probe_interpreted import OutOfTime
 from tritonlint.confirm.rewritten import NoFix
@@ -62,10 +64,11 @@ class Claim:
     @property
     def is_open(self) -> bool:
         """Whether another launch could say more."""
-        settled = any(outcome.verdict is Verdict.CONFIRMED for outcome in self.outcomes)
-        telling = sum(outcome.verdict is not Verdict.NOT_REACHED for outcome in self.outcomes)
-        more = telling < LAUNCHES and len(self.seen) < ATTEMPTS
-        return self.experiment is not None and not settled and more
+        if self.experiment is None or len(self.seen) >= ATTEMPTS:
+            return False
+        verdicts = [outcome.verdict for outcome in self.outcomes]
+        telling = len(verdicts) - verdicts.count(Verdict.NOT_REACHED)
+        return telling < LAUNCHES and Verdict.CONFIRMED not in verdicts
 
 
 class Session:
@@ -75,10 +78,16 @@ class Session:
         backend: where experiments are made.
         finder: gives the settings of every file.
         tell: is told in a few words what is being done.
+        explores: whether to look for what no finding claims, too.
     """
 
     def __init__(
-        self, backend: Backend, finder: SettingsFinder, tell: Callable[[str], None] | None = None
+        self,
+        backend: Backend,
+        finder: SettingsFinder,
+        tell: Callable[[str], None] | None = None,
+        *,
+        explores: bool = False,
     ) -> None:
         self.backend, self.lab = backend, Lab(backend)
         self.claims: list[Claim] = []
@@ -86,7 +95,10 @@ class Session:
         """What went wrong with experiments, in words."""
         self.launches: defaultdict[str, int] = defaultdict(int)
         """By kernel."""
-        self._finder, self._tell = finder, tell or (lambda text: None)
+        self._finder, self._tell, self._explores = finder, tell or (lambda text: None), explores
+        self._explored: PerKernel[set[tuple[object, ...]]] = PerKernel(lambda kernel: set())
+        """The signatures of the launches of each kernel that were explored."""
+        self._observed: list[Observed] = []
         self._folder = os.getcwd()
         """Where findings are relative to, wherever the program goes meanwhile."""
         self._context = Context()
@@ -140,18 +152,48 @@ class Session:
 
     # --- what a capture tells ------------------------------------------------------------------
 
+    def wants(self, kernel: JITFunction, code: CodeType | None) -> bool:
+        """Whether a claim on it is open, or nobody has looked yet."""
+        self.launches[kernel.fn.__name__] += 1
+        known = self._claims.of(kernel).get(code)
+        if known is None:
+            return True
+        for claim in known:
+            claim.launches += 1
+        is_new = self._explores and len(self._explored.of(kernel)) < LAUNCHES
+        return is_new or any(claim.is_open for claim in known)
+
     def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
         """Make the experiments that a launch allows, before it happens."""
-        self.launches[launch.name] += 1
+        signature = launch.signature
         for claim in self._claims_of(launch, caller):
-            claim.launches += 1
-            if claim.is_open and launch.signature not in claim.seen:
-                claim.seen.add(launch.signature)
+            if claim.is_open and signature not in claim.seen:
+                claim.seen.add(signature)
                 self._tell(f"{claim.finding.code} in {launch.name}")
                 with self._at_home():
                     outcome = self._try(claim, launch, tuned)
                 if outcome is not None:
                     claim.outcomes.append(outcome)
+        explored = self._explored.of(launch.function)
+        if self._explores and signature not in explored and len(explored) < LAUNCHES:
+            explored.add(signature)
+            self._explore(launch)
+
+    def _explore(self, launch: Launch) -> None:
+        """Look for what no finding claims."""
+        self._tell(f"exploring {launch.name}")
+        state = _random_state()
+        try:
+            with self._at_home():
+                self._observed += explore(launch, self.lab)
+        except TooLarge as reason:
+            self.troubles.append(f"`{launch.name}` could not be explored: {reason}")
+        except OutOfTime:
+            self.troubles.append(f"`{launch.name}` could not be explored in {self.backend.seconds:.0f} s")
+        except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
+            self.troubles.append(f"`{launch.name}` could not be explored: {_said(error)}")
+        finally:
+            _restore(state)
 
     def _claims_of(self, launch: Launch, caller: Caller | None) -> list[Claim]:
         """The claims on a kernel or on what it calls, in its files and in the one that launches it."""
@@ -166,6 +208,8 @@ class Session:
                 files[caller.file] = None
             claims = [claim for file in files for claim in self.read(Path(file))]
             known[code] = [claim for claim in claims if _speaks_of(claim, functions, caller)]
+            for claim in known[code]:
+                claim.launches += 1  # this one, which nobody had looked for
         return known[code]
 
     def _try(self, claim: Claim, launch: Launch, tuned: TunedLaunch | None) -> Outcome | None:
@@ -212,6 +256,7 @@ class Session:
             return self._finished()
 
     def _finished(self) -> tuple[list[Finding], Evidence]:
+        self.claims += list(self._observations())
         evidence, findings = Evidence(), []
         digests: dict[tuple[str, str | None], str] = {}
         for claim in self.claims:
@@ -238,18 +283,34 @@ class Session:
             findings.append(with_entry(finding, entry))
         return sorted(findings, key=lambda one: one.sort_key), evidence
 
+    def _observations(self) -> Iterator[Claim]:
+        """What exploring showed and no claim on an access of those lines says already."""
+        claimed = {
+            (claim.file, line)
+            for claim in self.claims
+            if isinstance(claim.experiment, Bounds)
+            for line in range(claim.finding.range.start.line, claim.finding.range.end.line + 1)
+        }
+        new = [one for one in self._observed if (os.path.realpath(one.file), one.line) not in claimed]
+        for file, finding, outcome in observations.findings(new, self._finder):
+            path = os.path.realpath(file)
+            self._texts.setdefault(path, file.read_bytes())
+            yield Claim(finding, None, [outcome], file=path)
+
     def _verdict(self, claim: Claim) -> Outcome:
-        if claim.experiment is None:
+        outcomes = list(claim.outcomes)
+        if claim.experiment is None and not outcomes:
             return not_testable("no experiment settles this rule")
-        weighed = claim.experiment.weigh(
-            claim.finding, self._tunings_of(claim.finding), is_timed=self.backend.is_gpu
-        )
-        outcomes = [*claim.outcomes, *([weighed] if weighed is not None else [])]
+        if claim.experiment is not None:
+            tunings = self._tunings_of(claim.finding)
+            weighed = claim.experiment.weigh(claim.finding, tunings, is_timed=self.backend.is_gpu)
+            outcomes += [weighed] if weighed is not None else []
         for verdict in Verdict:
             fitting = [outcome for outcome in outcomes if outcome.verdict is verdict]
             if verdict is Verdict.REFUTED and len(fitting) > 1:
                 first = fitting[0]
-                text = f"{first.text} (and in {len(fitting) - 1} more kinds of launch)"
+                others = counted(len(fitting) - 1, "other kind")
+                text = f"{first.text} (and in {others} of launch)"
                 return replace(first, text=text)
             if fitting:
                 return fitting[0]

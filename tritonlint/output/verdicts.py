@@ -9,10 +9,21 @@ from tritonlint.finding import Finding, Verdict
 from tritonlint.wording import counted
 
 
-def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
-    """One line for each finding, the confirmed ones first, and one that counts them."""
+def summary(findings: Sequence[Finding], launches: int, backend: str, status: int = 0) -> str:
+    """One line for each finding, the confirmed ones first, and one that counts them.
+
+    Args:
+        findings: with their verdicts.
+        launches: of kernels, by the program.
+        backend: what the experiments were made on.
+        status: the exit status of the program, which is named where it is not 0.
+    """
+    ended = f"; the program ended with {status}: what it would have launched later was not seen" * bool(
+        status
+    )
+    made = f"{launches:,} launch{'es' * (launches != 1)}"
     if not findings:
-        return f"no findings in what was launched ({launches:,} launches, {backend})\n"
+        return f"no findings in what was launched ({made}, {backend}{ended})\n"
     rows = [
         (f"{one.path}:{one.range.start.line}", one.code, one.verdict.value, one.evidence or "")
         for one in sorted(findings, key=lambda one: (one.verdict.rank, one.sort_key))
@@ -24,5 +35,5 @@ def summary(findings: Sequence[Finding], launches: int, backend: str) -> str:
     ]
     counts = Counter(one.verdict for one in findings)
     said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
-    lines.append(f"{counted(len(findings), 'finding')}: {said} ({launches:,} launches, {backend})")
+    lines.append(f"{counted(len(findings), 'finding')}: {said} ({made}, {backend}{ended})")
     return "".join(line.rstrip() + "\n" for line in lines)

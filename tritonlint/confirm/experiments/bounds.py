@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import torch
+
 from tritonlint.confirm.capture import TunedLaunch
 from tritonlint.confirm.experiment import (
     Experiment,
@@ -14,6 +16,7 @@ from tritonlint.confirm.experiment import (
     not_reached,
     not_testable,
     refuted,
+    sizes_of,
 )
 from tritonlint.confirm.launches import Launch, makes_pointers
 from tritonlint.confirm.sites import Site, program_index
@@ -37,33 +40,41 @@ class Bounds(Experiment):
         if bad is None or not active:
             return None
         if not bad.bad:
-            said_of: dict[str, Any] = {"lanes": active, "launch": launch.described()}
+            said_of: dict[str, Any] = {"lanes": active, "launch": sizes_of(finding, launch)}
             text = f"none of {active:,} lanes outside"
             if not is_ragged(launch):
                 return not_reached(f"{text}, but every size is a whole number of blocks", **said_of)
             return refuted(text, **said_of)
-        return confirmed(
-            said(bad, launch),
-            lanes=active,
-            outside=bad.outside,
-            past_view=bad.past_view,
-            tensor=bad.tensor,
-            offset=bad.offset,
-            program=list(program_index(bad.program or 0, launch.grid)),
-            grid=list(launch.grid),
-            by_program=bad.over_grid(launch.programs),
-            launch=launch.described(),
-        )
+        return measured(bad, launch, sizes_of(finding, launch))
+
+
+def measured(site: Site, launch: Launch, sizes: str) -> Outcome:
+    """What a probe says of an access with lanes outside; `sizes` are the launch's, in a few words."""
+    return confirmed(
+        said(site, launch, sizes),
+        lanes=site.lanes,
+        outside=site.outside,
+        past_view=site.past_view,
+        tensor=site.tensor,
+        offset=site.offset,
+        program=list(program_index(site.program or 0, launch.grid)),
+        grid=list(launch.grid),
+        by_program=site.over_grid(launch.programs),
+        launch=sizes,
+    )
 
 
 def is_ragged(launch: Launch) -> bool:
-    """Whether a size of the launch is no multiple of a block: elsewhere, no lane could be outside."""
+    """Whether a size of the launch is no multiple of a block: elsewhere, no lane could be outside.
+
+    Where it passes no sizes, those of its tensors count.
+    """
     blocks = [value for value in launch.constants.values() if type(value) is int and value > 1]
     sizes = [
         value
         for name, value in launch.arguments.items()
         if type(value) is int and value > 1 and name not in launch.constants
-    ]
+    ] or [value.numel() for value in launch.arguments.values() if isinstance(value, torch.Tensor)]
     return not blocks or any(size % block for size in sizes for block in blocks)
 
 
@@ -79,9 +90,9 @@ def sites_of(finding: Finding, sites: list[Site]) -> list[Site]:
     return exact or here
 
 
-def said(site: Site, launch: Launch) -> str:
+def said(site: Site, launch: Launch, sizes: str) -> str:
     """The bad lanes of an access in one line."""
-    sizes = f"; {launch.described()}" if launch.described() else ""
+    sizes = f"; {sizes}" if sizes else ""
     if site.tensor is None:
         return f"{site.bad:,} of {site.lanes:,} lanes far outside every tensor{sizes}"
     count, where = (site.outside, "outside") if site.outside else (site.past_view, "past")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tritonlint.confirm.backends import CAPABILITY
 from tritonlint.confirm.capture import TunedLaunch
+from tritonlint.confirm.compiled_lines import leave_out, recorded
 from tritonlint.confirm.experiment import (
     Experiment,
     Lab,
@@ -14,6 +15,7 @@ from tritonlint.confirm.experiment import (
     names_in,
     not_reached,
     refuted,
+    sizes_of,
 )
 from tritonlint.confirm.launches import Launch, fresh
 from tritonlint.finding import Finding
@@ -38,18 +40,25 @@ class Compiles(Experiment):
         """See `Experiment.try_launch`."""
         own = launch.with_function(fresh(launch.function))
         words = _CONSTEXPR if finding.code == "TL402" else _POWER
-        error = compile_error(own, lab)
+        with recorded() as lines:
+            error = compile_error(own, lab)
         if error is not None:
             if not any(word in error for word in words):
                 return None  # something else is wrong with it
-            return confirmed(f"does not compile: {last_line(error)}", COMPILER, launch=launch.described())
+            return confirmed(
+                f"does not compile: {last_line(error)}", COMPILER, launch=sizes_of(finding, launch)
+            )
+        if leave_out(lines, finding, own):
+            return not_reached(f"compiled without this line ({sizes_of(finding, launch)})", COMPILER)
         if finding.code == "TL202":
             for name, value, other in _neighbours(finding, own):
                 error = compile_error(other, lab)
                 if error is not None and any(word in error for word in words):
                     text = f"{name}={value} as launched compiles, {value - 1} would not"
-                    return not_reached(f"{text}: {last_line(error)}", COMPILER, launch=launch.described())
-        return refuted(f"compiles as launched ({launch.described()})", COMPILER)
+                    return not_reached(
+                        f"{text}: {last_line(error)}", COMPILER, launch=sizes_of(finding, launch)
+                    )
+        return refuted(f"compiles as launched ({sizes_of(finding, launch)})", COMPILER)
 
 
 def compile_error(launch: Launch, lab: Lab) -> str | None:

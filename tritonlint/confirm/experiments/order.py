@@ -19,6 +19,7 @@ from tritonlint.confirm.experiment import (
     distance,
     not_testable,
     refuted,
+    sizes_of,
 )
 from tritonlint.confirm.launches import Launch
 from tritonlint.confirm.rewritten import fixed
@@ -44,7 +45,7 @@ class Order(Experiment):
         wrong = _difference(launch, better, lab)
         if wrong is not None:
             return not_testable(f"the fixed kernel gives another `{wrong}`")
-        return _timed(launch, better, lab)
+        return _timed(finding, launch, better, lab)
 
 
 class SameTiles(Experiment):
@@ -59,13 +60,15 @@ class SameTiles(Experiment):
         better = fixed(finding, launch)
         wrong = _difference(launch, better, lab)
         if wrong is not None:
-            return confirmed(f"`{wrong}` differs from what the right order gives; {launch.described()}")
+            return confirmed(
+                f"`{wrong}` differs from what the right order gives; {sizes_of(finding, launch)}"
+            )
         if not lab.backend.is_gpu:
             return not_testable("results are equal; whether it costs time shows on a GPU only")
-        return _timed(launch, better, lab)
+        return _timed(finding, launch, better, lab)
 
 
-def _timed(launch: Launch, better: Launch, lab: Lab) -> Outcome:
+def _timed(finding: Finding, launch: Launch, better: Launch, lab: Lab) -> Outcome:
     """Whether a kernel with another order is faster."""
     copies = lab.copies(launch)
     pair = [one.with_arguments(copies.arguments) for one in (launch, better)]
@@ -77,7 +80,7 @@ def _timed(launch: Launch, better: Launch, lab: Lab) -> Outcome:
     cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
     text = (
         f"grouped order is {ratio:.3f} times as fast (quartiles {low:.3f} to {high:.3f}); "
-        f"{touched / 2**20:.0f} MiB touched, {cache / 2**20:.0f} MiB of L2; {launch.described()}"
+        f"{touched / 2**20:.0f} MiB touched, {cache / 2**20:.0f} MiB of L2; {sizes_of(finding, launch)}"
     )
     numbers: dict[str, Any] = {
         "milliseconds": own,
@@ -85,7 +88,7 @@ def _timed(launch: Launch, better: Launch, lab: Lab) -> Outcome:
         "ratio": ratio,
         "touched": touched,
         "cache": cache,
-        "launch": launch.described(),
+        "launch": sizes_of(finding, launch),
     }
     return (confirmed if ratio >= GAIN and low > 1.0 else refuted)(text, **numbers)
 

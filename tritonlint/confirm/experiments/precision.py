@@ -16,6 +16,7 @@ from tritonlint.confirm.experiment import (
     distance,
     not_testable,
     refuted,
+    sizes_of,
 )
 from tritonlint.confirm.launches import Launch
 from tritonlint.confirm.rewritten import fixed
@@ -34,12 +35,15 @@ class Precision(Experiment):
     """
 
     codes = ("TL501", "TL502")
-    needs_gpu = "the interpreter adds with more bits than a GPU"
 
     def try_launch(
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
+        if finding.code == "TL502" and not _has_half(launch):
+            return refuted(f"no tensor of this launch has a half type ({sizes_of(finding, launch)})")
+        if not lab.backend.is_gpu:
+            return not_testable("the interpreter adds with more bits than a GPU")
         better = fixed(finding, launch)
         before, plain, mended = lab.copies(launch), lab.run(launch), lab.run(better)
         names = [name for name in plain.changed(before) if plain.tensors[name].is_floating_point()]
@@ -52,12 +56,13 @@ class Precision(Experiment):
             own, other = distance(plain.tensors[name], exact), distance(mended.tensors[name], exact)
             errors.append((own, other, name))
         own, other, name = max(errors)
-        sizes = f"; {launch.described()}" if launch.described() else ""
+        said = sizes_of(finding, launch)
+        sizes = f"; {said}" if said else ""
         numbers: dict[str, Any] = {
             "error": own,
             "fixed_error": other,
             "tensor": name,
-            "launch": launch.described(),
+            "launch": said,
         }
         if own > RATIO * other and own > 1e-6:
             ratio = f", {own / other:.1f} times" if other > 0 else ""
@@ -65,6 +70,15 @@ class Precision(Experiment):
                 f"relative error of `{name}` {own:.2g}, fixed {other:.2g}{ratio}{sizes}", **numbers
             )
         return refuted(f"relative error of `{name}` {own:.2g}, fixed {other:.2g}{sizes}", **numbers)
+
+
+def _has_half(launch: Launch) -> bool:
+    """Whether something in half precision is passed, if only as a part of an argument."""
+    plain = [one for one in launch.arguments.values() if isinstance(one, torch.Tensor)]
+    others = [
+        one for one in launch.arguments.values() if not isinstance(one, torch.Tensor | int | float | None)
+    ]
+    return bool(others) or any(one.dtype not in (torch.float32, torch.float64) for one in plain)
 
 
 def _widened(launch: Launch, lab: Lab) -> Copies:

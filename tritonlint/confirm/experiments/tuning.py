@@ -63,7 +63,8 @@ class TuningKey(Experiment):
             return not_reached(f"one value of {who} was seen", **numbers)
         if len(tunings) <= len(rest):
             return refuted(
-                f"{counted(len(values), 'value')} of {who} seen, tuned once for each of the rest", **numbers
+                f"{counted(len(values), 'value')} of {who} seen, and none of them made it tune again",
+                **numbers,
             )
         text = (
             f"tuned {len(tunings)} times{f' in {seconds:.1f} s' * is_timed} for "
@@ -83,8 +84,10 @@ class SideEffects(Experiment):
         self, finding: Finding, launch: Launch, tuned: TunedLaunch | None, lab: Lab
     ) -> Outcome | None:
         """See `Experiment.try_launch`."""
-        if tuned is None or len(tuned.tuner.configs) < 2 or (tuned.was_tried and tuned.before is None):
+        if tuned is None or (tuned.was_tried and tuned.before is None):
             return None
+        if len(tuned.tuner.configs) < 2:
+            return not_reached("its tuner has one configuration and tries nothing")
         if tuned.before is not None:
             kept = {name: value for name, value in tuned.before.arguments.items() if name in launch.arguments}
             launch = launch.with_arguments({**launch.arguments, **kept})
