@@ -23,7 +23,7 @@ from triton.runtime.jit import JITFunction
 
 from tritonlint.confirm.backends import Backend
 from tritonlint.confirm.copies import Copies
-from tritonlint.confirm.launches import Launch, bound, jitted
+from tritonlint.confirm.launches import Launch, PerKernel, bound, jitted, kind
 
 _TRITON = str(Path(triton.__file__).parent)
 _OWN = str(Path(__file__).parent)
@@ -103,6 +103,7 @@ class Capture:
         """Whether the launch that comes is one of an experiment."""
         self._trying = 0
         self._tuned: list[TunedLaunch] = []
+        self._told: PerKernel[set[tuple[object, ...]]] = PerKernel(lambda kernel: set())
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -147,7 +148,9 @@ class Capture:
     ) -> Any:
         is_users = not (warmup or self._is_own or self._trying)
         code = _caller() if is_users else None
-        is_wanted = is_users and self.listener.wants(own, code)
+        is_wanted = (
+            is_users and self.listener.wants(own, code) and self._is_new(own, code, args, kwargs, grid)
+        )
         if warmup or (self.backend.is_gpu and not is_wanted):
             return run(own, *args, grid=grid, warmup=warmup, **kwargs)
         try:
@@ -159,6 +162,18 @@ class Capture:
         if self.backend.is_gpu:
             return run(own, *args, grid=grid, warmup=warmup, **kwargs)
         return self.backend.launch(launch)
+
+    def _is_new(self, own: JITFunction, code: CodeType | None, args: Any, kwargs: Any, grid: Any) -> bool:
+        """Whether no launch like it has been told of; to bind arguments takes longer than to ask this."""
+        kinds = tuple(map(kind, args)), tuple((name, kind(value)) for name, value in kwargs.items())
+        launch = (code, kinds, None if callable(grid) else grid)
+        known = self._told.of(own)
+        try:
+            is_new = launch not in known
+            known.add(launch)
+        except TypeError:  # the grid is a list, or holds what has no hash
+            return True
+        return is_new
 
     def _tell(self, launch: Launch, caller: Caller | None) -> None:
         with self.own_launches():

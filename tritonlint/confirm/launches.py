@@ -58,7 +58,7 @@ class Launch:
     @property
     def signature(self) -> tuple[object, ...]:
         """What tells launches apart that can behave differently: shapes, types, numbers, constants."""
-        return (*((name, _kind(value)) for name, value in self.arguments.items()), self.grid)
+        return (*((name, kind(value)) for name, value in self.arguments.items()), self.grid)
 
     def with_arguments(self, arguments: Mapping[str, Any]) -> Launch:
         """The same launch on other arguments."""
@@ -172,11 +172,17 @@ def _callees(function: JITFunction) -> Iterator[JITFunction]:
                 yield kernel
 
 
-def _kind(value: object) -> object:
+def kind(value: object) -> object:
+    """What a kernel can tell of an argument before it looks at data: shapes, types, plain values."""
+    if type(value) in _PLAIN:
+        return value
     if hasattr(value, "data_ptr") or hasattr(value, "base"):
         base = getattr(value, "base", value)
         shape = getattr(base, "shape", ())
-        return (str(getattr(base, "dtype", "")), tuple(shape), getattr(base, "stride", tuple)())
+        return (getattr(base, "dtype", ""), tuple(shape), getattr(base, "stride", tuple)())
     if isinstance(value, tuple | list):
-        return tuple(_kind(one) for one in value)
-    return value if isinstance(value, bool | int | float | str) or value is None else str(value)
+        return tuple(kind(one) for one in value)
+    return str(value)
+
+
+_PLAIN = frozenset({bool, int, float, str, type(None)})

@@ -371,10 +371,25 @@ def _tail_at(
     facts = (*launch.facts, *(launch.formula_on_host(f) for f in (*trace.facts, *access.conditions)))
     if axis.steps and twins and was_chosen_to_divide(launch.on_host(axis.extent)):
         return Tail(Proof.UNKNOWN)  # a twin's mask: not for every tile, or nobody would mask it
-    if axis.steps:
+    tiles = _tiles_at(axis, launch)
+    if tiles is not None and twins:
+        reach, limit = launch.on_host(axis.extent) * tiles, launch.on_host(twins[0].limit)
+        if reach.integer is not None and limit.integer is not None:
+            return Tail(Proof.YES if reach.integer > limit.integer else Proof.NO, limit)
+    if axis.steps and tiles != ONE:
         return tail_of(axis, access.loops, launch, facts)
     limit = launch.on_host(twins[0].limit) if twins and is_block_size(axis.extent) else None
     return _whole_tail(launch.on_host(axis.extent), limit, facts)
+
+
+def _tiles_at(axis: Axis, launch: Launch) -> Poly | None:
+    """How many tiles the programs of a launch make of an axis, where it says so by a number."""
+    pid = axis.steps[0].atom if len(axis.steps) == 1 else None
+    number = pid.args[0] if pid is not None and pid.kind == "pid" else None
+    if launch.grid is None or not isinstance(number, int):
+        return None
+    count = launch.grid[number] if number < len(launch.grid) else ONE
+    return count if count.integer is not None else None
 
 
 def _whole_tail(extent: Poly, limit: Poly | None, facts: tuple[Formula, ...]) -> Tail:
