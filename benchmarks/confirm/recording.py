@@ -1,6 +1,6 @@
 """What catching launches costs where nothing is flagged: two layers of liger-kernel, forward and backward.
 
-`python benchmarks/confirm/recording.py` runs this file plain and under `tritonlint confirm`, three times each
+`python benchmarks/confirm/recording.py` runs this file plain and under `tritonlint confirm`, five times each
 by turns, and prints the medians. Needs a GPU and liger-kernel on the path.
 """
 
@@ -13,6 +13,7 @@ from statistics import median
 from time import perf_counter
 
 ROUNDS = 200
+RUNS = 5
 
 
 def layers() -> None:
@@ -41,7 +42,7 @@ def main() -> None:
     plain = [sys.executable, __file__, "--layers"]
     recorded = [sys.executable, "-m", "tritonlint", "confirm", "--device", "gpu", __file__, "--layers"]
     times: dict[str, list[float]] = {"plain": [], "recorded": []}
-    for _ in range(3):
+    for _ in range(RUNS):
         for name, command in (("plain", plain), ("recorded", recorded)):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             said = re.search(r"milliseconds (\S+)", done.stdout)

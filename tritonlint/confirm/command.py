@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ class Confirmed:
     evidence: Evidence
     troubles: list[str]
     launches: dict[str, int]
+    """By kernel."""
     backend: str
 
 
@@ -61,7 +63,9 @@ def confirm(
     if not is_module:
         session.read(Path(target))
     moved = contextlib.nullcontext() if backend.is_gpu else cuda_on_cpu.installed()
+    gc.freeze()  # what was read so far stays, and need not be walked again
+    gc.enable()  # the program may count on it
     with Capture(backend, session).installed(), moved:
         status = program.run(target, arguments, is_module=is_module)
     findings, evidence = session.finish()
-    return Confirmed(status, findings, evidence, session.troubles, dict(session.launches), backend.name)
+    return Confirmed(status, findings, evidence, session.troubles, session.launches, backend.name)

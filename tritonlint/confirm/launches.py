@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
+import torch
 from triton.runtime.jit import JITFunction
 
 T = TypeVar("T")
@@ -176,6 +177,8 @@ def kind(value: object) -> object:
     """What a kernel can tell of an argument before it looks at data: shapes, types, plain values."""
     if type(value) in _PLAIN:
         return value
+    if isinstance(value, torch.Tensor):
+        return (value.dtype, value.shape, value.stride())
     if hasattr(value, "data_ptr") or hasattr(value, "base"):
         base = getattr(value, "base", value)
         shape = getattr(base, "shape", ())

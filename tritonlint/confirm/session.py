@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,7 +43,7 @@ ATTEMPTS = 4 * LAUNCHES
 """So many are tried if some say nothing: they take another branch, for instance."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Claim:
     """A finding, and what has been found out about it."""
 
@@ -52,8 +52,6 @@ class Claim:
     outcomes: list[Outcome] = field(default_factory=list)
     seen: set[tuple[object, ...]] = field(default_factory=set)
     """The signatures of launches that were tried."""
-    launches: int = 0
-    """How often its kernel was launched."""
     file: str = ""
     """The file of the finding, without links."""
     lines: tuple[int, int] | None = None
@@ -69,6 +67,17 @@ class Claim:
         verdicts = [outcome.verdict for outcome in self.outcomes]
         telling = len(verdicts) - verdicts.count(Verdict.NOT_REACHED)
         return telling < LAUNCHES and Verdict.CONFIRMED not in verdicts
+
+
+@dataclass
+class Watched:
+    """A kernel, launched by one function: what its launches can settle, and whether that is done with."""
+
+    kernel: JITFunction
+    """Kept, since an identity is used again for another object once its owner is gone."""
+    claims: list[Claim]
+    launches: int = 0
+    is_done: bool = False
 
 
 class Session:
@@ -93,8 +102,6 @@ class Session:
         self.claims: list[Claim] = []
         self.troubles: list[str] = []
         """What went wrong with experiments, in words."""
-        self.launches: defaultdict[str, int] = defaultdict(int)
-        """By kernel."""
         self._finder, self._tell, self._explores = finder, tell or (lambda text: None), explores
         self._explored: PerKernel[set[tuple[object, ...]]] = PerKernel(lambda kernel: set())
         """The signatures of the launches of each kernel that were explored."""
@@ -105,8 +112,16 @@ class Session:
         self._read: dict[str, list[Claim]] = {}
         self._texts: dict[str, bytes] = {}
         self._tunings: list[Tuning] = []
-        self._claims: PerKernel[dict[CodeType | None, list[Claim]]] = PerKernel(lambda kernel: {})
-        """Those that launches of a kernel can settle, by the function that launches it."""
+        self._watched: dict[tuple[int, CodeType | None], Watched] = {}
+        """By the identity of a kernel and the function that launches it."""
+
+    @property
+    def launches(self) -> dict[str, int]:
+        """How often the program launched each kernel, by its name."""
+        counts: Counter[str] = Counter()
+        for one in self._watched.values():
+            counts[one.kernel.fn.__name__] += one.launches
+        return dict(counts)
 
     def read(self, file: Path) -> list[Claim]:
         """The claims of a file; it is checked the first time it is asked for."""
@@ -154,19 +169,18 @@ class Session:
 
     def wants(self, kernel: JITFunction, code: CodeType | None) -> bool:
         """Whether a claim on it is open, or nobody has looked yet."""
-        self.launches[kernel.fn.__name__] += 1
-        known = self._claims.of(kernel).get(code)
-        if known is None:
-            return True
-        for claim in known:
-            claim.launches += 1
-        is_new = self._explores and len(self._explored.of(kernel)) < LAUNCHES
-        return is_new or any(claim.is_open for claim in known)
+        watched = self._watched.get((id(kernel), code))
+        if watched is None:
+            watched = self._watched[id(kernel), code] = Watched(kernel, [])
+            watched.claims = self._claims_on(kernel, Caller(code) if code is not None else None)
+        watched.launches += 1
+        return not watched.is_done
 
     def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
         """Make the experiments that a launch allows, before it happens."""
         signature = launch.signature
-        for claim in self._claims_of(launch, caller):
+        watched = self._watched[id(launch.function), caller.code if caller is not None else None]
+        for claim in watched.claims:
             if claim.is_open and signature not in claim.seen:
                 claim.seen.add(signature)
                 self._tell(f"{claim.finding.code} in {launch.name}")
@@ -178,6 +192,8 @@ class Session:
         if self._explores and signature not in explored and len(explored) < LAUNCHES:
             explored.add(signature)
             self._explore(launch)
+        explores = self._explores and len(explored) < LAUNCHES
+        watched.is_done = not explores and not any(claim.is_open for claim in watched.claims)
 
     def _explore(self, launch: Launch) -> None:
         """Look for what no finding claims."""
@@ -195,22 +211,15 @@ class Session:
         finally:
             _restore(state)
 
-    def _claims_of(self, launch: Launch, caller: Caller | None) -> list[Claim]:
+    def _claims_on(self, kernel: JITFunction, caller: Caller | None) -> list[Claim]:
         """The claims on a kernel or on what it calls, in its files and in the one that launches it."""
-        known, code = self._claims.of(launch.function), caller.code if caller is not None else None
-        if code not in known:
-            codes = [one.fn.__code__ for one in reached(launch.function)]
-            functions = [
-                (one.co_name, os.path.realpath(one.co_filename), one.co_firstlineno) for one in codes
-            ]
-            files = dict.fromkeys(file for _, file, _ in functions)
-            if caller is not None:
-                files[caller.file] = None
-            claims = [claim for file in files for claim in self.read(Path(file))]
-            known[code] = [claim for claim in claims if _speaks_of(claim, functions, caller)]
-            for claim in known[code]:
-                claim.launches += 1  # this one, which nobody had looked for
-        return known[code]
+        codes = [one.fn.__code__ for one in reached(kernel)]
+        functions = [(one.co_name, os.path.realpath(one.co_filename), one.co_firstlineno) for one in codes]
+        files = dict.fromkeys(file for _, file, _ in functions)
+        if caller is not None:
+            files[caller.file] = None
+        claims = [claim for file in files for claim in self.read(Path(file))]
+        return [claim for claim in claims if _speaks_of(claim, functions, caller)]
 
     def _try(self, claim: Claim, launch: Launch, tuned: TunedLaunch | None) -> Outcome | None:
         experiment = claim.experiment
@@ -314,8 +323,9 @@ class Session:
                 return replace(first, text=text)
             if fitting:
                 return fitting[0]
-        if claim.launches:
-            times = counted(claim.launches, "time")
+        launches = sum(one.launches for one in self._watched.values() if claim in one.claims)
+        if launches:
+            times = counted(launches, "time")
             return not_reached(f"launched {times}, but this place was not reached")
         return not_reached("its kernel was not launched")
 

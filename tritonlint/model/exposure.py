@@ -373,9 +373,9 @@ def _tail_at(
         return Tail(Proof.UNKNOWN)  # a twin's mask: not for every tile, or nobody would mask it
     tiles = _tiles_at(axis, launch)
     if tiles is not None and twins:
-        reach, limit = launch.on_host(axis.extent) * tiles, launch.on_host(twins[0].limit)
-        if reach.integer is not None and limit.integer is not None:
-            return Tail(Proof.YES if reach.integer > limit.integer else Proof.NO, limit)
+        reach, end = launch.on_host(axis.extent) * tiles, launch.on_host(twins[0].limit)
+        if reach.integer is not None and end.integer is not None:
+            return Tail(Proof.YES if reach.integer > end.integer else Proof.NO, end)
     if axis.steps and tiles != ONE:
         return tail_of(axis, access.loops, launch, facts)
     limit = launch.on_host(twins[0].limit) if twins and is_block_size(axis.extent) else None

@@ -14,6 +14,7 @@ from tritonlint.confirm.experiment import (
     Outcome,
     confirmed,
     distance,
+    not_reached,
     not_testable,
     refuted,
     sizes_of,
@@ -24,6 +25,8 @@ from tritonlint.finding import Finding
 
 RATIO = 1.5
 """So many times the error of the fixed kernel is the least that counts as worse."""
+MEANINGLESS = 0.05
+"""Where even the fixed kernel is so far off, terms cancel and the error is one of their rounding."""
 _NARROW = (torch.float16, torch.bfloat16)
 
 
@@ -64,6 +67,9 @@ class Precision(Experiment):
             "tensor": name,
             "launch": said,
         }
+        if other > MEANINGLESS:
+            text = f"`{name}` is too near 0 to compare: relative error {own:.2g}, fixed {other:.2g}{sizes}"
+            return not_reached(text, **numbers)
         if own > RATIO * other and own > 1e-6:
             ratio = f", {own / other:.1f} times" if other > 0 else ""
             return confirmed(
