@@ -472,6 +472,16 @@ def clean(cache_dir: Path | None) -> None:
     click.echo(f"removed {folder}" if removed else f"there is no cache in {folder}", err=True)
 
 
+@program.command()
+def server() -> None:
+    """Answer an editor: the Language Server Protocol over standard input and output."""
+    try:
+        from tritonlint.lsp.server import serve
+    except ImportError as error:
+        raise Refusal(f"`server` needs pygls ({error}): pip install 'tritonlint[lsp]'") from error
+    serve()
+
+
 def _standard_input() -> bytes:
     # Python has no object for a stream that was closed before it started, as by `<&-` in a shell.
     if sys.stdin is None:

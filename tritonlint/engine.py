@@ -43,6 +43,8 @@ class Context:
         self._projects: dict[Path, Project] = {}
         self.seconds: dict[str, float] = defaultdict(float)
         """Where the time went: by rule, and before the rules were asked."""
+        self.poll: Callable[[], None] = _go_on
+        """Is called now and then; what it raises ends the check, if it is no `Exception`."""
 
     def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Context:
         """For other texts of files that were checked: what was read is kept, what was concluded is not."""
@@ -64,6 +66,7 @@ class Context:
 
         if root not in self._projects:
             self._projects[root] = Project(root, self.texts)
+        self._projects[root].poll = self.poll
         return self._projects[root]
 
     def keep_near(self, root: Path) -> None:
@@ -76,6 +79,10 @@ class Context:
             del self._projects[other]
         if far:
             gc.collect()  # modules and what they hold refer to each other
+
+
+def _go_on() -> None:
+    """Nobody wants to stop."""
 
 
 def mentions_triton(data: bytes) -> bool:
@@ -164,6 +171,7 @@ def _check(
     findings: list[Finding] = []
     for rule in known.rules:
         if ran(rule.code):
+            context.poll()
             start = perf_counter()
             findings += run_rule(rule, module)
             context.seconds[rule.code] += perf_counter() - start

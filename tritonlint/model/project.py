@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import insort
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from tritonlint.roots import package_top, python_files
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tritonlint.model.records import Trace
 
@@ -43,6 +44,8 @@ class Project:
         self._reaches: dict[Path, Reach] = {}
         self._homes: dict[Path, list[Path]] = {}
         self._memory: dict[str, dict[Any, Any]] = {}
+        self.poll: Callable[[], None] | None = None
+        """Is called before anything that takes long; see `Context.poll`."""
 
     def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Project:
         """The same files, with all that was concluded from them forgotten, and other texts for some.
@@ -52,10 +55,14 @@ class Project:
         other = Project(self.root, {**self._changed, **(texts or {})})
         fresh = {path for path, data in other._changed.items() if self._changed.get(path) != data}
         other._sources = {path: source for path, source in self._sources.items() if path not in fresh}
-        kept = ("files",) if fresh else ("files", "_texts", "_words")
-        other.__dict__ |= {name: self.__dict__[name] for name in kept if name in self.__dict__}
-        if fresh and "_texts" in self.__dict__:
+        other._reaches = {path: reach for path, reach in self._reaches.items() if path not in fresh}
+        other._found, other._homes = self._found, self._homes
+        if "files" in self.__dict__:
+            other.__dict__["files"] = self.files
+        if "_texts" in self.__dict__:
             other.__dict__["_texts"] = self._texts | {path: other._changed[path] for path in fresh}
+        if "_words" in self.__dict__:
+            other.__dict__["_words"] = self._words.renewed({path: other._changed[path] for path in fresh})
         return other
 
     def read(self) -> None:
@@ -87,6 +94,8 @@ class Project:
     def load(self, path: Path) -> Module | None:
         """The module in a file of the project, None if it cannot be read or parsed."""
         if path not in self._modules:
+            if self.poll is not None:
+                self.poll()
             self._modules[path] = self._read(path)
         return self._modules[path]
 
@@ -155,28 +164,12 @@ class Project:
         return found
 
     @cached_property
-    def _words(self) -> tuple[dict[bytes, list[Path]], list[tuple[Path, bytes]]]:
-        """Files that may hold a kernel or a launch, or hand it on, by their words; the text of all others."""
-        index: dict[bytes, list[Path]] = defaultdict(list)
-        others: list[tuple[Path, bytes]] = []
-        for path, data in self._texts.items():
-            hands_on = path.name == "__init__.py"
-            if b"triton" not in data.lower() and b"](" not in data and not hands_on:
-                others.append((path, data))
-                continue
-            for word in set(_WORD.findall(data)):
-                index[word].append(path)
-        return index, others
+    def _words(self) -> Words:
+        return Words.of(self._texts)
 
     def files_mentioning(self, name: str, *, anywhere: bool = False) -> list[Path]:
         """Files of the project in which the word `name` occurs: those that may launch, or `anywhere`."""
-        index, others = self._words
-        word = name.encode()
-        found = list(index.get(word, ()))
-        if anywhere:
-            whole = re.compile(rb"(?<![A-Za-z0-9_])%b(?![A-Za-z0-9_])" % re.escape(word))
-            found += [path for path, data in others if word in data and whole.search(data) is not None]
-        return found
+        return self._words.mentioning(name.encode(), anywhere=anywhere)
 
     def modules_mentioning(
         self,
@@ -222,12 +215,60 @@ class Project:
         from tritonlint.model.records import Trace
 
         if info not in self._traces:
+            if self.poll is not None:
+                self.poll()
             try:
                 self._traces[info] = trace_of(info)
             except RecursionError:
                 self._traces[info] = Trace(info)
                 self._traces[info].complete = False
         return self._traces[info]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Which files a word occurs in."""
+
+    index: Mapping[bytes, Sequence[Path]]
+    """Files that may hold a kernel or a launch, or hand it on, by their words."""
+    others: Sequence[tuple[Path, bytes]]
+    """The text of all others."""
+    changed: Mapping[Path, bytes]
+    """Texts that have come since: to index all files again would take as long as to read them."""
+
+    @classmethod
+    def of(cls, texts: Mapping[Path, bytes]) -> Words:
+        """Index some files."""
+        index: dict[bytes, list[Path]] = defaultdict(list)
+        others: list[tuple[Path, bytes]] = []
+        for path, data in texts.items():
+            if _is_indexed(path, data):
+                for word in set(_WORD.findall(data)):
+                    index[word].append(path)
+            else:
+                others.append((path, data))
+        return cls(index, others, {})
+
+    def renewed(self, texts: Mapping[Path, bytes]) -> Words:
+        """The same with other texts of some files."""
+        return Words(self.index, self.others, {**self.changed, **texts})
+
+    def mentioning(self, word: bytes, *, anywhere: bool) -> list[Path]:
+        """The files in which a word occurs: those that may launch, or `anywhere`."""
+        whole = re.compile(rb"(?<![A-Za-z0-9_])%b(?![A-Za-z0-9_])" % re.escape(word))
+        found = [path for path in self.index.get(word, ()) if path not in self.changed]
+        for path, data in self.changed.items():
+            if word in data and whole.search(data) is not None and _is_indexed(path, data):
+                insort(found, path)
+        others = [(path, data) for path, data in self.others if path not in self.changed] if anywhere else []
+        others += [
+            (path, data) for path, data in self.changed.items() if not _is_indexed(path, data)
+        ] * anywhere
+        return found + [path for path, data in others if word in data and whole.search(data) is not None]
+
+
+def _is_indexed(path: Path, data: bytes) -> bool:
+    return b"triton" in data.lower() or b"](" in data or path.name == "__init__.py"
 
 
 def _source(path: Path, data: bytes | None) -> Source | None:

@@ -107,12 +107,18 @@ def _walks_a_table(size: Poly | None) -> bool:
 def index_of(exposure: Exposure) -> str:
     """The unbounded index in a few words: its formula if that is short, else the author's own."""
     assert exposure.axis is not None
-    text = str(exposure.axis.index)
+    index = exposure.axis.index
+    text = str(index)
     if len(text) <= LONGEST:
         return text
     for assignment in exposure.trace.assignments:
         value = assignment.value
-        if isinstance(value, Number) and str(value.poly) == text:
+        # To write out a long formula takes longer than to find it: only one of as many terms can be it.
+        if (
+            isinstance(value, Number)
+            and len(value.poly.terms) == len(index.terms)
+            and str(value.poly) == text
+        ):
             return assignment.name
     return f"... + {Poly.of(exposure.axis.arange)}"
 

@@ -1,0 +1,214 @@
+"""Texts of an editor become findings, in one thread: at a keystroke those that it can change, soon all.
+
+What was read of a project is kept between checks; what was concluded from it is not: any text can change it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tritonlint.config import SettingsFinder
+from tritonlint.engine import Context, check_source
+from tritonlint.evidence import Evidence
+from tritonlint.files import display_path
+from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
+from tritonlint.lsp.slices import Parts
+from tritonlint.roots import project_root
+from tritonlint.source import ParseFailure, Source
+
+SYNTAX = "TL901"
+
+
+class Stopped(BaseException):
+    """A newer text has come; no `except Exception` on the way may take this for a failure."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A text and what was found in it."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the text parsed, so that its findings can be carried over to the next."""
+        return not any(finding.code == SYNTAX for finding in self.findings)
+
+
+class Checker:
+    """Finds, for the texts that are open, what `check` would find if they were on disk.
+
+    Args:
+        finder: gives the settings of every file.
+        evidence: what runs said of findings.
+    """
+
+    def __init__(self, finder: SettingsFinder | None = None, evidence: Evidence | None = None) -> None:
+        self._finder, self._evidence = finder or SettingsFinder(), evidence or Evidence()
+        self._context = Context()
+        self._texts: dict[Path, bytes] = {}
+        self._known: dict[Path, Checked] = {}
+
+    def forget(self, finder: SettingsFinder, evidence: Evidence) -> None:
+        """Files have changed on disk, or settings: read everything anew."""
+        self._finder, self._evidence = finder, evidence
+        self._context = Context(self._texts)
+        self._known.clear()
+
+    def close(self, path: Path) -> None:
+        """A text is not open any more: what is on disk counts."""
+        if self._texts.pop(path, None) is not None:
+            self._context = Context(self._texts)
+        self._known.pop(path, None)
+
+    def check(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding]:
+        """All findings of a text.
+
+        Args:
+            path: of the file, whose project is the context.
+            text: what is in the editor.
+            folder: the workspace folder that it belongs to.
+            poll: is called now and then, and may raise `Stopped`.
+
+        Raises:
+            ConfigError: a configuration file cannot be used.
+            PackError: a rule pack cannot be loaded.
+        """
+        findings = self._checked(path, text, folder, poll)
+        self._known[path] = Checked(text, tuple(findings))
+        return findings
+
+    def quick(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding] | None:
+        """The findings after an edit, as far as the edit can matter; None if only a whole check can say.
+
+        Raises:
+            ConfigError: a configuration file cannot be used.
+            PackError: a rule pack cannot be loaded.
+        """
+        known = self._known.get(path)
+        if known is None:
+            return None
+        edit = _Edit.between(known.text, text)
+        if edit.is_comment:
+            self._known[path] = replace(known, text=text)
+            return list(known.findings)
+        kept = [moved for one in known.findings if (moved := edit.moved(one, display_path(path))) is not None]
+        try:
+            parts = Parts(text, ast.parse(text.replace("\r\n", "\n").replace("\r", "\n")))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return [*(one for one in kept if one.code != SYNTAX), *self._broken(path, text)]
+        if not known.is_sound:
+            return None
+        changed = parts.between(edit.first, edit.last)
+        if any(not part.is_function for part in changed):
+            return None
+        related = parts.related(changed)
+        if any(part.is_kernel or "triton" in part.text for part in related):
+            found = self._checked(path, parts.text_around(related), folder, poll)
+            spans = [(part.first, part.last) for part in related]
+            kept = [one for one in kept if not _lies_in(one, spans)]
+            kept += [one for one in found if _lies_in(one, spans)]
+        findings = sorted(kept, key=lambda one: one.sort_key)
+        self._known[path] = Checked(text, tuple(findings))
+        return findings
+
+    def _checked(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding]:
+        settings = self._finder.of_file(path)
+        if settings.excludes(path):
+            return []
+        data = text.encode("utf-8", "surrogatepass")
+        self._texts[path] = data
+        self._context = self._context.renewed({path: data})
+        self._context.poll = poll
+        root = project_root(path, folder)
+        found = check_source(text, display_path(path), settings, file=path, root=root, context=self._context)
+        return self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
+
+    def _broken(self, path: Path, text: str) -> Sequence[Finding]:
+        from tritonlint.failure import invalid_syntax
+
+        shown = display_path(path)
+        try:
+            Source(shown, text).tree  # noqa: B018 - parses, or raises
+        except ParseFailure as failure:
+            return [invalid_syntax(failure, shown)] if "triton" in text else []
+        return []
+
+    def module_of(self, path: Path, text: str, folder: Path) -> object:
+        """What the model makes of a text, for questions about it.
+
+        Raises:
+            ParseFailure: it does not parse.
+        """
+        root = project_root(path, folder)
+        return self._context.project(root).module(Source(display_path(path), text), path)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """The lines in which two texts differ: all between the first and the last, both included, from 1."""
+
+    first: int
+    last: int
+    """In the new text."""
+    old_last: int
+    shift: int
+    is_comment: bool
+    """Whether only the words of comments differ, and none that speaks to a linter."""
+
+    @classmethod
+    def between(cls, old: str, new: str) -> _Edit:
+        before, after = _lines(old), _lines(new)
+        least = min(len(before), len(after))
+        same = next((i for i in range(least) if before[i] != after[i]), least)
+        tail = next((i for i in range(least - same) if before[-1 - i] != after[-1 - i]), least - same)
+        changed = list(zip(before[same : len(before) - tail], after[same : len(after) - tail], strict=False))
+        is_comment = len(before) == len(after) and all(_differ_in_comments(*pair) for pair in changed)
+        return cls(same + 1, len(after) - tail, len(before) - tail, len(after) - len(before), is_comment)
+
+    def moved(self, finding: Finding, path: str) -> Finding | None:
+        """A finding of the old text in the new one, None if it stood in what has changed."""
+        start, end = finding.range.start.line, finding.range.end.line
+        if start <= self.old_last and end >= self.first:
+            return None
+        if not self.shift:
+            return finding
+        related = tuple(
+            Related(one.path, self._range(one.range) if one.path == path else one.range, one.message)
+            for one in finding.related
+        )
+        fix = finding.fix
+        if fix is not None:
+            edits = tuple(
+                Edit(one.path, self._range(one.range) if one.path == path else one.range, one.text)
+                for one in fix.edits
+            )
+            fix = Fix(fix.title, fix.applicability, edits)
+        return replace(finding, range=self._range(finding.range), related=related, fix=fix)
+
+    def _range(self, where: Range) -> Range:
+        return Range(self._position(where.start), self._position(where.end))
+
+    def _position(self, place: Position) -> Position:
+        behind = place.line > self.old_last
+        return Position(place.line + self.shift, place.column) if behind else place
+
+
+def _differ_in_comments(one: str, other: str) -> bool:
+    both = one + other
+    if any(sign in both for sign in ("'", '"', "tritonlint", "noqa", "triton")):
+        return False
+    return one.split("#")[0].rstrip() == other.split("#")[0].rstrip()
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _lies_in(finding: Finding, spans: list[tuple[int, int]]) -> bool:
+    line = finding.range.start.line
+    return any(first <= line <= last for first, last in spans)
