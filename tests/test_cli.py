@@ -14,6 +14,7 @@ import pytest
 from conftest import KERNEL, PACKS, Outcome
 
 from tritonlint import __version__, builtin, cli
+from tritonlint.output import FORMATS
 
 CLEAN = KERNEL.replace("x_ptr + offsets)", "x_ptr + offsets, offsets < n)")
 BROKEN = "import triton\ndef f(:\n"
@@ -110,6 +111,21 @@ def test_a_rule_that_fails_always_fails_the_run(project, tritonlint):
         (("check", "--stdin-filename", "k.py"), "give `-` as path"),
         (("check", "empty"), "no Python file could be read under empty"),
         (("check", "--output-file", "no/such/folder.json", "k.py"), "cannot write to no/such/folder.json"),
+        (("check", "--output-format", "jsn", "k.py"), "`jsn` is not one of full, concise, json,"),
+        (("check", "--output-format", "jsn:x", "k.py"), "did you mean `json`?"),
+        (("check", "--output-format", "json:", "k.py"), "`json:` names no file"),
+        (
+            ("check", "--output-format", "full", "--output-format", "json", "k.py"),
+            "only one of `full` and `json` can go to standard output: give the other a file, as `json:FILE`",
+        ),
+        (
+            ("check", "--output-format", "json:a", "--output-file", "b", "k.py"),
+            "every format has a file of its own, so that `--output-file` has nothing to take",
+        ),
+        (
+            ("check", "--output-format", "json:a", "--output-format", "sarif:./a", "k.py"),
+            "two formats cannot go to one file",
+        ),
         (("frobnicate",), "No such command"),
         (("rule", "TL999"), "there is no rule `TL999`"),
         (("rule", "TL117"), "TL117 (missing-barrier) is reserved for a rule that is not built yet"),
@@ -221,6 +237,43 @@ def test_an_output_file_takes_the_findings_in_utf8(project, tritonlint):
     assert "`tl.load(ÿ_ptr + offsets)`" in (project / "out.txt").read_text("utf-8")
 
 
+def test_several_formats_in_one_run(project, tritonlint):
+    (project / "k.py").write_text(KERNEL)
+    outcome = tritonlint(
+        "check", "--output-format", "sarif:out.sarif", "--output-format", "concise", "--output-format", "json:out.json"
+    )  # fmt: skip
+    assert outcome.code == 1
+    assert outcome.out.startswith("k.py:8:9: error SP101")
+    assert json.loads((project / "out.sarif").read_bytes())["runs"][0]["results"][0]["ruleId"] == "SP101"
+    assert json.loads((project / "out.json").read_bytes())[0]["code"] == "SP101"
+
+
+def test_formats_with_files_alone_leave_standard_output_empty(project, tritonlint):
+    (project / "k.py").write_text(KERNEL)
+    assert tritonlint("check", "--output-format", "json:out.json").out == ""
+    assert (project / "out.json").exists()
+
+
+def test_the_output_file_takes_the_format_that_has_none(project, tritonlint):
+    (project / "k.py").write_text(KERNEL)
+    options = ("--output-format", "json:out.json", "--output-format", "concise", "--output-file", "out.txt")
+    assert tritonlint("check", *options).out == ""
+    assert (project / "out.txt").read_text().startswith("k.py:8:9: error SP101")
+
+
+def test_one_file_that_cannot_be_written_is_told_and_the_others_are(project, tritonlint):
+    (project / "k.py").write_text(KERNEL)
+    formats = ("json:gone/a.json", "concise", "gitlab:gone/b.json", "sarif:out.sarif")
+    outcome = tritonlint("check", *(word for one in formats for word in ("--output-format", one)))
+    assert outcome.code == 2
+    assert outcome.out.startswith("k.py:8:9: error SP101")
+    assert (project / "out.sarif").exists()
+    assert outcome.err == (
+        "tritonlint: cannot write to gone/a.json: No such file or directory\n"
+        "tritonlint: cannot write to gone/b.json: No such file or directory\n"
+    )
+
+
 def test_version_and_help(project, tritonlint):
     assert tritonlint("--version").out == f"tritonlint {__version__}\n"
     shown = tritonlint("check", "--help")
@@ -269,7 +322,7 @@ def test_standard_input_may_have_a_name_that_no_file_can_have(project, tritonlin
 
 def test_a_terminal_that_is_not_utf8(project):
     (project / "k.py").write_text(KERNEL.replace("x_ptr", "ж_ptr"), encoding="utf-8")
-    for output_format in ("full", "concise", "json", "jsonl", "sarif", "github"):
+    for output_format in FORMATS:
         outcome = program("check", "--output-format", output_format, cwd=project, PYTHONIOENCODING="ascii")
         assert outcome.code == 1, outcome.err
         assert "_ptr" in outcome.out

@@ -253,6 +253,39 @@ def test_a_module_is_run_as_python_does(program):
 
 
 @needs_triton
+def test_verdicts_go_to_several_formats_and_a_file_that_fails_stops_none(program):
+    (program / "folder.json").mkdir()  # cannot be written, and nobody can tell before it is tried
+    (program / "other.py").write_text(
+        "import os, program\nos.mkdir('away')\nos.chdir('away')\nprogram.run(program.torch.zeros(100))\n",
+        "utf-8",
+    )
+    formats = ("sarif:folder.json", "gitlab:found.json", "concise:found.txt", "markdown")
+    words = [word for one in formats for word in ("--output-format", one)]
+    done, _ = verdicts(program, *words, "-m", "other")
+    assert done.returncode == 2, done.stderr
+    assert "cannot write to" in done.stderr
+    assert "folder.json: Is a directory" in done.stderr
+    assert "1 finding: 1 confirmed" in done.stderr
+    assert json.loads((program / "found.json").read_bytes())[0]["check_name"] == "TL101"
+    assert (program / "found.txt").read_text().startswith("program.py:9:12: error TL101")
+    assert "  - confirmed: 28 of 128 lanes outside `x_ptr`" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("formats", "said"),
+    [
+        (("full", "json"), "only one of `full` and `json` can go to standard output"),
+        (("full", "json:gone/out.json"), "out.json cannot be written: there is no such folder"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_program_runs(program, formats, said):
+    words = [word for one in formats for word in ("--output-format", one)]
+    done = tritonlint(program, "confirm", *words, "program.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+@needs_triton
 def test_a_program_that_fails_shows_its_own_traceback(program):
     (program / "broken.py").write_text("import program\nraise KeyError('mine')\n", "utf-8")
     done = tritonlint(program, "confirm", "--device", "cpu", "broken.py")

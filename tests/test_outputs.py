@@ -24,6 +24,8 @@ from tritonlint.finding import (
 )
 from tritonlint.output import FORMATS, RenderContext, render
 
+CASES = Path(__file__).parent.parent / "fixtures" / "cases"
+
 SOURCE = "def add(x_ptr):\n    x = tl.load(x_ptr + offsets)\n\tdéjà, y = tl.load(  # 100%\n        y_ptr)\n"
 
 
@@ -75,10 +77,16 @@ def shown(output_format, *findings, **context):
 @pytest.mark.parametrize("output_format", FORMATS)
 def test_no_findings(output_format):
     text = shown(output_format)
-    if output_format == "json":
+    if output_format in ("json", "gitlab"):
         assert json.loads(text) == []
     elif output_format == "sarif":
         assert json.loads(text)["runs"][0]["results"] == []
+    elif output_format == "rdjson":
+        assert json.loads(text)["diagnostics"] == []
+    elif output_format == "junit":
+        assert text.count("<testcase") == 1
+    elif output_format == "markdown":
+        assert text == "## tritonlint: no findings\n"
     else:
         assert text == ""
 
@@ -270,6 +278,58 @@ def test_sarif_names_a_file_outside_the_working_directory_in_full(tmp_path):
     assert place == {"uri": (tmp_path.parent / "else where.py").as_uri()}
 
 
+def steps(result):
+    """The flows of a result: of each place its line, and what is said there."""
+    return [
+        [
+            (at["location"]["physicalLocation"]["region"]["startLine"], at["location"]["message"]["text"])
+            for at in flow["threadFlows"][0]["locations"]
+        ]
+        for flow in result.get("codeFlows", [])
+    ]
+
+
+def related(*messages):
+    """Notes at lines from 11 on."""
+    return tuple(Related("host.py", where(11 + at, 1, 11 + at, 9), text) for at, text in enumerate(messages))
+
+
+@pytest.mark.parametrize(
+    ("messages", "flows"),
+    [
+        (("launched here with n",), [[11]]),
+        (("the same index is kept below `n` here", "launched here", "called here by `f`", "called here by `g`"), [[12, 13, 14]]),
+        (("`BLOCK` is 96 at this launch", "`BLOCK` is 48 at this launch"), [[11], [12]]),
+        (("called here by `f`",), [[11]]),
+        (("the same index is kept below `n` here", "added up here", "`n` is relaunched here"), []),
+        ((), []),
+    ],
+)  # fmt: skip
+def test_sarif_leads_from_the_launch_to_the_kernel(messages, flows):
+    (run,) = sarif(replace(FIRST, related=related(*messages)))["runs"]
+    (result,) = run["results"]
+    assert [[line for line, _ in flow] for flow in steps(result)] == [[*flow, 2] for flow in flows]
+    assert all(flow[-1][1] == FIRST.message for flow in steps(result))
+    assert ("codeFlows" in result) is bool(flows)
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("p1-helper-scale-tail", ["launched here with", "called here by"]),
+        ("p2-hidden-7168", ["at this launch"]),
+        ("p5-row-mean-half", ["launched here with half-precision"]),
+    ],
+)
+def test_rules_say_launches_in_the_words_that_sarif_knows(tritonlint, case, words):
+    done = tritonlint("check", CASES / case, "--output-format", "sarif", "--no-cache")
+    flows = [flow for result in json.loads(done.out)["runs"][0]["results"] for flow in steps(result)]
+    assert flows
+    for flow in flows:
+        assert len(flow) == len(words) + 1
+        assert all(word in text for word, (_, text) in zip(words, flow, strict=False))
+
+
 def test_sarif_is_valid_by_its_schema():
     schema = os.environ.get("TRITONLINT_SARIF_SCHEMA")
     if not schema:
@@ -277,7 +337,8 @@ def test_sarif_is_valid_by_its_schema():
     jsonschema = pytest.importorskip("jsonschema")
     validator = jsonschema.validators.validator_for(json.loads(Path(schema).read_bytes()))
     check = validator(json.loads(Path(schema).read_bytes()))
-    check.validate(sarif(FIRST, SECOND, NOTE, replace(FIRST, path="../x.py")))
+    flow = replace(FIRST, related=related("launched here", "called here by `f`"))
+    check.validate(sarif(FIRST, SECOND, NOTE, flow, replace(FIRST, path="../x.py")))
     check.validate(sarif())
     with pytest.raises(jsonschema.ValidationError):
         check.validate({**sarif(), "version": "2.0.0"})

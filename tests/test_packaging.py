@@ -45,7 +45,7 @@ def test_the_sdist_holds_what_is_needed_to_test_it(tmp_path):
     needed = {
         "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run",
         "tests/test_rules.py", "tests/packs/sample_pack.py", "rules/README.md", "tritonlint/cli.py",
-        "rules/tritonlint_rules/__init__.py",
+        "rules/tritonlint_rules/__init__.py", "action.yml", "ci/gitlab/tritonlint.yml", "docs/ci.md",
     }  # fmt: skip
     assert needed <= names
     assert any(name.startswith("fixtures/rules/") for name in names)

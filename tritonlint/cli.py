@@ -8,6 +8,7 @@ import os
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -19,7 +20,7 @@ from tritonlint.output import FORMATS
 from tritonlint.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tritonlint.catalog import Catalog
     from tritonlint.config import SettingsFinder
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tritonlint.evidence import Evidence
     from tritonlint.finding import Finding
     from tritonlint.fixer import Fixed
+    from tritonlint.output.targets import Target
     from tritonlint.rule import Rule
     from tritonlint.run import Run
 
@@ -95,6 +97,16 @@ def program() -> None:
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
+_OUTPUT_FORMAT = click.option(
+    "--output-format",
+    metavar="FORMAT[:FILE]",
+    multiple=True,
+    help=f"{', '.join(FORMATS)}; once more for each further format, which then with a file.  [default: full]",
+)
+_OUTPUT_FILE = click.option(
+    "--output-file", type=_FILE, help="Write findings to this file, not to standard output."
+)
+
 
 @program.command(epilog=EXIT_CODES)
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path))
@@ -132,8 +144,8 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     metavar="FILE",
     help="What `tritonlint confirm --evidence FILE` found out; refuted findings fail no build.",
 )
-@click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
-@click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
+@_OUTPUT_FORMAT
+@_OUTPUT_FILE
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
 @click.option("--stdin-filename", type=_FILE, help="The path that standard input (`-`) is known by.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule, on standard error.")
@@ -144,6 +156,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: bool, **options: Any) -> int:
     """Check files and folders, by default this one; `-` is standard input. What is read is not executed."""
+    targets = _targets(options)
     finder = _finder(options)
     options["evidence"] = _evidence(options["evidence"])
     run, texts = _run(paths or (Path(),), finder, options)
@@ -157,7 +170,7 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
             return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
         if changed:
             run, texts = _run(paths or (Path(),), finder, options)
-    _write(_report(run, texts, options), options["output_file"])
+    _do_all(_reports(targets, run.findings, run.rules, texts))
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
     if profile:
@@ -374,8 +387,8 @@ Exit codes:
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
 @click.option("--evidence", type=_FILE, help="Write what was found out to this file, for `check --evidence`.")
 @click.option("--report", type=_FILE, help="Write a page with sources, verdicts and plots to this file.")
-@click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
-@click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
+@_OUTPUT_FORMAT
+@_OUTPUT_FILE
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
 @click.option(
     "--seconds", type=click.FloatRange(0.1), default=60.0, show_default=True, help="For one experiment."
@@ -391,14 +404,15 @@ def confirm(module: str | None, arguments: tuple[str, ...], **options: Any) -> i
     if module is None and not Path(arguments[0]).is_file():
         raise Refusal(f"there is no script `{arguments[0]}`")
     target, rest = (module, arguments) if module is not None else (arguments[0], arguments[1:])
-    for name in ("evidence", "report", "output_file"):
-        if options[name] is not None and not options[name].absolute().parent.is_dir():
-            raise Refusal(f"{options[name]} cannot be written: there is no such folder")
+    targets = _targets(options)
+    for file in (options["evidence"], options["report"], *(one.file for one in targets)):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise Refusal(f"{file} cannot be written: there is no such folder")
+    # The program may go elsewhere.
     options |= {
-        name: options[name].absolute()  # the program may go elsewhere
-        for name in ("evidence", "report", "output_file")
-        if options[name] is not None
+        name: options[name].absolute() for name in ("evidence", "report") if options[name] is not None
     }
+    targets = tuple(target.absolute() for target in targets)
     finder = _finder({**options, "fail_on": None})
     try:
         from tritonlint.confirm.command import confirm as run
@@ -420,34 +434,44 @@ def confirm(module: str | None, arguments: tuple[str, ...], **options: Any) -> i
         )
     except RuntimeError as error:
         raise Refusal(str(error)) from error
-    return _confirmed(result, options)
+    return _confirmed(result, targets, options)
 
 
-def _confirmed(result: Confirmed, options: dict[str, Any]) -> int:
+def _confirmed(result: Confirmed, targets: Sequence[Target], options: dict[str, Any]) -> int:
     """Show and write what was found out; the exit status."""
     from tritonlint.finding import Verdict
-    from tritonlint.output import RenderContext, render
     from tritonlint.output.verdicts import summary
 
     for trouble in result.troubles:
         click.echo(f"tritonlint: {trouble}", err=True)
-    try:
-        if options["evidence"] is not None:
-            result.evidence.write(options["evidence"])
-        if options["report"] is not None:
-            from tritonlint.confirm.report import write
-
-            write(options["report"], result)
-    except OSError as error:
-        raise Refusal(f"cannot write to {error.filename}: {error.strerror or error}") from error
-    color = options["output_file"] is None and _wants_color()
-    text = render(options["output_format"], result.findings, RenderContext(color, _known_rules(options), {}))
-    _write(text, options["output_file"])
     launches = sum(result.launches.values())
-    click.echo(summary(result.findings, launches, result.backend, result.status), err=True, nl=False)
+    table = summary(result.findings, launches, result.backend, result.status)
+    _do_all(
+        [
+            *_records(result, options),
+            *_reports(targets, result.findings, _known_rules(options), {}),
+            partial(click.echo, table, err=True, nl=False),
+        ]
+    )
     return result.status or (
         FINDINGS if any(one.verdict is Verdict.CONFIRMED for one in result.findings) else OK
     )
+
+
+def _records(result: Confirmed, options: dict[str, Any]) -> Iterator[Callable[[], None]]:
+    """What writes the files of a run that are no reports of findings."""
+    from tritonlint.confirm.report import write
+
+    def or_refuse(write_to: Callable[[Path], None], file: Path) -> None:
+        try:
+            write_to(file)
+        except OSError as error:
+            raise Refusal(f"cannot write to {file}: {error.strerror or error}") from error
+
+    if options["evidence"] is not None:
+        yield partial(or_refuse, result.evidence.write, options["evidence"])
+    if options["report"] is not None:
+        yield partial(or_refuse, lambda file: write(file, result), options["report"])
 
 
 def _known_rules(options: dict[str, Any]) -> dict[str, type[Rule]]:
@@ -492,11 +516,43 @@ def _standard_input() -> bytes:
         raise Refusal(f"cannot read standard input: {error.strerror or error}") from error
 
 
-def _report(run: Run, texts: dict[str, bytes], options: dict[str, Any]) -> str:
+def _targets(options: dict[str, Any]) -> tuple[Target, ...]:
+    """The formats that are asked for, and where each goes."""
+    from tritonlint.output.targets import TargetError, parse
+
+    try:
+        return parse(options["output_format"] or ("full",), options["output_file"])
+    except TargetError as error:
+        raise Refusal(f"--output-format: {error}") from error
+
+
+def _reports(
+    targets: Sequence[Target],
+    findings: Sequence[Finding],
+    rules: Mapping[str, type[Rule]],
+    texts: Mapping[str, bytes],
+) -> Iterator[Callable[[], None]]:
+    """What writes findings, format by format."""
     from tritonlint.output import RenderContext, render
 
-    color = options["output_file"] is None and _wants_color()
-    return render(options["output_format"], run.findings, RenderContext(color, run.rules, texts))
+    for target in targets:
+        color = target.file is None and _wants_color()
+        text = render(target.format, findings, RenderContext(color, rules, texts))
+        yield partial(_write, text, target.file)
+
+
+def _do_all(steps: Iterable[Callable[[], None]]) -> None:
+    """Take every step, also behind one that fails; the run is refused if any did."""
+    refusals = []
+    for step in steps:
+        try:
+            step()
+        except Refusal as refusal:
+            refusals.append(refusal)
+    for one in refusals[:-1]:
+        one.show()
+    if refusals:
+        raise refusals[-1]
 
 
 def _wants_color() -> bool:

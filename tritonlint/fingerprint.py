@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tritonlint.source import text_between
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from tritonlint.finding import Finding, Range
@@ -42,6 +42,18 @@ def stable_path(file: Path | None, root: Path | None, shown: str) -> str:
         if candidate.is_relative_to(folder):
             return candidate.relative_to(folder).as_posix()
     return shown
+
+
+def distinct(findings: Iterable[Finding]) -> Iterator[str]:
+    """A fingerprint for each finding that no other one of the same report has.
+
+    Two projects in one run may hold the same file at the same path of theirs.
+    """
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        seen[finding.fingerprint] += 1
+        times = seen[finding.fingerprint]
+        yield finding.fingerprint if times == 1 else f"{finding.fingerprint}-{times}"
 
 
 def flagged_text(lines: list[str], place: Range) -> str:

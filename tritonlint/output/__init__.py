@@ -19,6 +19,10 @@ FORMATS: dict[str, str] = {
     "jsonl": "tritonlint.output.jsonl",
     "sarif": "tritonlint.output.sarif",
     "github": "tritonlint.output.github",
+    "gitlab": "tritonlint.output.gitlab",
+    "junit": "tritonlint.output.junit",
+    "rdjson": "tritonlint.output.rdjson",
+    "markdown": "tritonlint.output.markdown",
 }
 """The module of each format; it is imported when the format is asked for."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Severity, Verdict
 from tritonlint.output.text import place, printable
-from tritonlint.source import ParseFailure, Source
+from tritonlint.output.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,11 +28,11 @@ def render(findings: Sequence[Finding], context: RenderContext) -> str:
 
 
 class _Page:
-    """Draws findings; reads each source file once."""
+    """Draws findings."""
 
     def __init__(self, context: RenderContext) -> None:
-        self._context = context
-        self._lines: dict[str, list[str]] = {}
+        self._color = context.color
+        self._texts = Texts(context.texts)
 
     def block(self, finding: Finding) -> Iterator[str]:
         color = _COLORS[finding.severity]
@@ -50,7 +49,7 @@ class _Page:
 
     def _excerpt(self, path: str, where: Range, mark: str, color: str, indent: str) -> Iterator[str]:
         """The first line of a range, and marks under the flagged part."""
-        lines = self._lines_of(path)
+        lines = self._texts.lines_of(path)
         if where.start.line > len(lines):
             return
         number = str(where.start.line)
@@ -62,21 +61,8 @@ class _Page:
         marks = " " * _width(before) + self._paint(mark * width, color)
         yield self._paint(f"{indent}{gutter} | ", _DIM) + marks
 
-    def _lines_of(self, path: str) -> list[str]:
-        if path not in self._lines:
-            self._lines[path] = self._read(path)
-        return self._lines[path]
-
-    def _read(self, path: str) -> list[str]:
-        try:
-            data = self._context.texts.get(path)
-            source = Source.read(Path(path), path) if data is None else Source.from_bytes(data, path)
-        except (OSError, ParseFailure):
-            return []
-        return source.lines
-
     def _paint(self, text: str, color: str) -> str:
-        return f"\x1b[{color}m{text}\x1b[0m" if self._context.color else text
+        return f"\x1b[{color}m{text}\x1b[0m" if self._color else text
 
 
 def _circumstances(finding: Finding) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -11,13 +12,17 @@ from urllib.parse import quote
 from tritonlint import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from tritonlint.finding import Finding, Fix, Range
+    from tritonlint.finding import Finding, Fix, Range, Related
     from tritonlint.output import RenderContext
     from tritonlint.rule import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_LAUNCH = re.compile(r"^launched here\b|\bat this launch$")
+_CALL = re.compile(r"^called here\b")
+"""What the related places say that lead to a finding: from a launch, through calls, outermost first."""
 
 
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
@@ -80,9 +85,23 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
             _location(other.path, other.range, number=number, message=other.message)
             for number, other in enumerate(finding.related)
         ]
+    flows = list(_flows(finding))
+    if flows:
+        result["codeFlows"] = flows
     if finding.fix is not None:
         result["fixes"] = [_fix(finding.fix)]
     return result
+
+
+def _flows(finding: Finding) -> Iterator[dict[str, Any]]:
+    """The way from each launch into the kernel to the finding, so that a viewer can step along it."""
+    launches = [other for other in finding.related if _LAUNCH.search(other.message)]
+    calls = [other for other in finding.related if _CALL.search(other.message)]
+    ways: list[list[Related]] = [[launch] for launch in launches]
+    for way in ways or ([[]] if calls else []):
+        steps = [_location(other.path, other.range, message=other.message) for other in (*way, *calls)]
+        steps.append(_location(finding.path, finding.range, kernel=finding.kernel, message=finding.message))
+        yield {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}
 
 
 def _location(

@@ -1,4 +1,4 @@
-"""What the formats for people share: how a place and untrusted text are shown on a terminal."""
+"""What formats share: how a place and untrusted text are shown."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def encodable(text: str) -> str:
+    """Text that every parser of JSON takes: a file name that is no UTF-8 brings halves of surrogate pairs."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _escape(char: str) -> str:
