@@ -101,7 +101,7 @@ class Checker:
             parts = Parts(text, ast.parse(text.replace("\r\n", "\n").replace("\r", "\n")))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return [*(one for one in kept if one.code != SYNTAX), *self._broken(path, text)]
-        if not known.is_sound:
+        if not known.is_sound or edit.is_of_headers:
             return None
         changed = parts.between(edit.first, edit.last)
         if any(not part.is_function for part in changed):
@@ -159,6 +159,8 @@ class _Edit:
     shift: int
     is_comment: bool
     """Whether only the words of comments differ, and none that speaks to a linter."""
+    is_of_headers: bool
+    """Whether a decorator or the line of a `def` differs: what is a kernel, and its parameters."""
 
     @classmethod
     def between(cls, old: str, new: str) -> _Edit:
@@ -168,7 +170,10 @@ class _Edit:
         tail = next((i for i in range(least - same) if before[-1 - i] != after[-1 - i]), least - same)
         changed = list(zip(before[same : len(before) - tail], after[same : len(after) - tail], strict=False))
         is_comment = len(before) == len(after) and all(_differ_in_comments(*pair) for pair in changed)
-        return cls(same + 1, len(after) - tail, len(before) - tail, len(after) - len(before), is_comment)
+        touched = (*before[same : len(before) - tail], *after[same : len(after) - tail])
+        is_of_headers = any(line.lstrip().startswith(_HEADERS) for line in touched)
+        shift = len(after) - len(before)
+        return cls(same + 1, len(after) - tail, len(before) - tail, shift, is_comment, is_of_headers)
 
     def moved(self, finding: Finding, path: str) -> Finding | None:
         """A finding of the old text in the new one, None if it stood in what has changed."""
@@ -196,6 +201,9 @@ class _Edit:
     def _position(self, place: Position) -> Position:
         behind = place.line > self.old_last
         return Position(place.line + self.shift, place.column) if behind else place
+
+
+_HEADERS = ("@", "def ", "async def ", "class ")
 
 
 def _differ_in_comments(one: str, other: str) -> bool:
