@@ -1,9 +1,9 @@
-"""From a keystroke to diagnostics, over the standard streams of a server: `python benchmarks/editor.py FILE...`.
+"""From a keystroke to diagnostics, over the streams of a server: `python benchmarks/editor.py FILE...`.
 
-Each file is opened, and code is typed behind statements at random places, first inside kernels, then anywhere.
-Prints the median and the 90th percentile in milliseconds for both, and the time from opening a file to its first
-diagnostics. `--pause` is what lies between an answer and the next keystroke, less than the server waits before
-it checks the whole file.
+Each file is opened, and code is typed behind statements at random places, inside kernels, then anywhere. Prints
+the median and the 90th percentile in milliseconds for both, and the time from opening a file to its first
+diagnostics. `--pause` is what lies between an answer and the next keystroke, less than the server waits
+before it checks the whole file.
 """
 
 from __future__ import annotations

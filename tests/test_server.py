@@ -274,7 +274,7 @@ def test_settings_of_folders_and_of_the_client(tmp_path):
         assert "there is no rule `TL9999`" in client.messages[0]
         (two / "tritonlint.toml").write_text("select = 3\n")
         client.said.clear()
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"tritonlint": {}}))
         await client.until(lambda: len(client.messages) > 1)
         assert "select" in client.messages[1]
 

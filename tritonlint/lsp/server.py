@@ -154,9 +154,12 @@ class TritonlintServer(LanguageServer):
     # --- settings ---------------------------------------------------------------------------------
 
     def configure(self, said: Any) -> None:
-        """Take over what the client says; what cannot be used is told and left out."""
+        """Take over what the client says; what cannot be used is told and left out.
+
+        Some clients say nothing at all in this way after each start: then what they said first holds.
+        """
         try:
-            self.settings = ClientSettings.read(said)
+            self.settings = ClientSettings.read(said or self.first_settings)
         except SettingsError as error:
             self._tell(str(error))
             return
