@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,6 +20,14 @@ def test_it_has_the_version_of_the_linter_and_its_license():
     manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
     assert manifest["version"] == __version__
     assert (EXTENSION / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_settings_of_the_server_are_those_of_the_documentation():
+    source = (EXTENSION / "src" / "settings.ts").read_text("utf-8")
+    (names,) = re.findall(r"SERVER_SETTINGS = \[(.*)\]", source)
+    table = (ROOT / "docs" / "editors.md").read_text("utf-8").split("## Settings", 1)[1].split("## ", 1)[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(re.findall(r'"(\w+)"', names))
 
 
 def test_the_lock_file_names_no_registry():

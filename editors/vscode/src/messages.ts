@@ -28,7 +28,8 @@ export function notAllowed(): string {
 }
 
 export function notStarted(command: Command, reason: string): string {
-  return `The server of tritonlint did not start with ${command.program}: ${reason}. If it is not installed there, run ${INSTALL}.`;
+  const advice = reason.includes(INSTALL) ? "" : ` If it is not installed there, run ${INSTALL}.`;
+  return `The server of tritonlint did not start with ${command.program}: ${reason}.${advice}`;
 }
 
 export function crashed(times: number, reason: string): string {

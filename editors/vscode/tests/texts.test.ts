@@ -35,6 +35,12 @@ test("a server that is missing: what is so and what to do", () => {
   }
 });
 
+test("a server that says itself what to install is not contradicted", () => {
+  const text = messages.notStarted(command("PATH"), `it needs pygls: ${messages.INSTALL}`);
+  assert.equal(text.split(messages.INSTALL).length, 2);
+  assert.match(messages.notStarted(command("PATH"), "exit code 1"), /exit code 1\. If it is not installed there, run pip/);
+});
+
 test("the last line of an error output, not too long", () => {
   assert.equal(messages.lastLine("Traceback\n  x\nImportError: no\n\n", "?"), "ImportError: no");
   assert.equal(messages.lastLine(" \n", "exit code 1"), "exit code 1");
