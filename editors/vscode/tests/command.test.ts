@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { candidates, findOnPath, serverArguments, show, type Surroundings } from "../src/command";
 import { readSettings } from "../src/settings";
 
-const PLACES = { workspaceFolder: "/work", userHome: "/home/me", env: { VENV: "/venvs/one" } };
+const PLACES = { workspaceFolder: "/project", userHome: "/home/me", env: { VENV: "/venvs/one" } };
 const AROUND: Surroundings = {
   trusted: true,
-  folders: ["/work"],
-  activeInterpreter: "/work/.venv/bin/python",
+  folders: ["/project"],
+  activeInterpreter: "/project/.venv/bin/python",
   find: (name) => (name === "tritonlint" || name === "uv" ? `/usr/bin/${name}` : undefined),
 };
 
@@ -20,7 +20,7 @@ function lines(settings: Record<string, unknown>, around: Partial<Surroundings> 
 
 test("without settings: the chosen interpreter, then tritonlint on PATH", () => {
   assert.deepEqual(lines({}), [
-    "the Python extension: /work/.venv/bin/python -P -m tritonlint server",
+    "the Python extension: /project/.venv/bin/python -P -m tritonlint server",
     "PATH: /usr/bin/tritonlint server",
   ]);
 });
@@ -58,7 +58,7 @@ test("an interpreter is the only candidate", () => {
 
 test("a relative path is seen from the first folder", () => {
   assert.deepEqual(lines({ interpreter: ".venv/bin/python" }), [
-    "tritonlint.interpreter: /work/.venv/bin/python -P -m tritonlint server",
+    "tritonlint.interpreter: /project/.venv/bin/python -P -m tritonlint server",
   ]);
 });
 
@@ -77,9 +77,9 @@ test("in a workspace that is not trusted, nothing of it runs", () => {
   assert.deepEqual(lines({}, untrusted), ["PATH: /usr/bin/tritonlint server"]);
   assert.deepEqual(lines({ path: "./tritonlint" }, untrusted), []);
   assert.deepEqual(lines({ path: "${workspaceFolder}/bin/tritonlint" }, untrusted), []);
-  assert.deepEqual(lines({ interpreter: "/work/.venv/bin/python" }, untrusted), []);
-  assert.deepEqual(lines({ interpreter: "/workshop/python" }, untrusted).length, 1);
-  assert.deepEqual(lines({}, { ...untrusted, find: () => "/work/bin/tritonlint" }), []);
+  assert.deepEqual(lines({ interpreter: "/project/.venv/bin/python" }, untrusted), []);
+  assert.deepEqual(lines({ interpreter: "/projects/python" }, untrusted).length, 1);
+  assert.deepEqual(lines({}, { ...untrusted, find: () => "/project/bin/tritonlint" }), []);
 });
 
 test("PATH: the first folder that has the program; relative folders do not count", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { expand, message, readSettings } from "../src/settings";
 
-const PLACES = { workspaceFolder: "/work", userHome: "/home/me", env: { NAME: "value" } };
+const PLACES = { workspaceFolder: "/project", userHome: "/home/me", env: { NAME: "value" } };
 const read = (settings: Record<string, unknown>) => readSettings((name) => settings[name], PLACES);
 
 test("what is not set is not sent", () => {
@@ -30,12 +30,12 @@ test("only `false` turns it off", () => {
 });
 
 test("variables are filled in", () => {
-  assert.equal(expand("${workspaceFolder}/a-${env:NAME}${env:NONE}", PLACES), "/work/a-value");
+  assert.equal(expand("${workspaceFolder}/a-${env:NAME}${env:NONE}", PLACES), "/project/a-value");
   assert.equal(expand("${userHome}/x", PLACES), "/home/me/x");
   assert.equal(expand("~/x", PLACES), "/home/me/x");
   assert.equal(expand("a~/x${other}", PLACES), "a~/x${other}");
   assert.equal(expand("${workspaceFolder}/x", { ...PLACES, workspaceFolder: undefined }), "${workspaceFolder}/x");
   assert.deepEqual(read({ config: "${workspaceFolder}/t.toml", evidence: ["~/e"] }).server, {
-    config: "/work/t.toml", evidence: ["/home/me/e"],
+    config: "/project/t.toml", evidence: ["/home/me/e"],
   });
 });

@@ -10,10 +10,20 @@ const python = (code: string) => execFileSync("python3", ["-c", code, VSIX], { e
 const NAMES = python("import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')").trim().split("\n");
 
 test("it holds the extension and nothing else", () => {
+  const expected = [
+    "LICENSE.txt", "changelog.md", "icon.png", "out/THIRD-PARTY-NOTICES.txt", "out/extension.js", "package.json", "readme.md",
+  ];
   assert.deepEqual(
     NAMES.filter((name) => name.startsWith("extension/")).sort(),
-    ["LICENSE.txt", "changelog.md", "icon.png", "out/extension.js", "package.json", "readme.md"].map((name) => `extension/${name}`),
+    expected.map((name) => `extension/${name}`),
   );
+});
+
+test("the licenses of the bundled packages go with it", () => {
+  const notices = readFileSync("out/THIRD-PARTY-NOTICES.txt", "utf8");
+  for (const name of ["vscode-languageclient", "vscode-languageserver-protocol", "vscode-jsonrpc", "semver", "minimatch"]) {
+    assert.match(notices, new RegExp(`^${name} \\d`, "m"));
+  }
 });
 
 test("it is small", () => {
