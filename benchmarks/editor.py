@@ -1,6 +1,6 @@
 """From a keystroke to diagnostics, over the streams of a server: `python benchmarks/editor.py FILE...`.
 
-Each file is opened, and code is typed behind statements at random places, inside kernels, then anywhere. Prints
+Each file is opened, and code is typed behind statements at random, inside kernels, then anywhere. Prints
 the median and the 90th percentile in milliseconds for both, and the time from opening a file to its first
 diagnostics. `--pause` is what lies between an answer and the next keystroke, less than the server waits
 before it checks the whole file.

@@ -46,7 +46,9 @@ def test_the_sdist_holds_what_is_needed_to_test_it(tmp_path):
         "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run",
         "tests/test_rules.py", "tests/packs/sample_pack.py", "rules/README.md", "tritonlint/cli.py",
         "rules/tritonlint_rules/__init__.py", "action.yml", "ci/gitlab/tritonlint.yml", "docs/ci.md",
+        "editors/vscode/package.json", "editors/vscode/src/extension.ts",
     }  # fmt: skip
     assert needed <= names
     assert any(name.startswith("fixtures/rules/") for name in names)
+    assert not any("node_modules" in name or name.startswith("editors/vscode/out/") for name in names)
     assert not any("__pycache__" in name or name.startswith((".git/", "shared")) for name in names)
