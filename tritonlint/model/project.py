@@ -55,7 +55,9 @@ class Project:
         kept = ("files",) if fresh else ("files", "_texts", "_words")
         other.__dict__ |= {name: self.__dict__[name] for name in kept if name in self.__dict__}
         if fresh and "_texts" in self.__dict__:
-            other.__dict__["_texts"] = self._texts | {path: other._changed[path] for path in fresh}
+            # A notebook is part of no other file's project: it comes only as the file that is checked.
+            known = fresh & self._texts.keys()
+            other.__dict__["_texts"] = self._texts | {path: other._changed[path] for path in known}
         return other
 
     def read(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tritonlint import __version__
+from tritonlint.output.raw import RawPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
     """One run, with the rules that its results name."""
     codes = sorted({finding.code for finding in findings})
+    raw = RawPlaces(context)
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -30,7 +32,7 @@ def render(findings: Sequence[Finding], context: RenderContext) -> str:
             {
                 "tool": {"driver": _driver(codes, findings, context.rules)},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+                "results": [_result(finding, codes.index(finding.code), raw) for finding in findings],
             }
         ],
     }
@@ -60,14 +62,16 @@ def _rule(code: str, name: str, rule: type[Rule] | None) -> dict[str, Any]:
     return described
 
 
-def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
+def _result(finding: Finding, rule_index: int, raw: RawPlaces) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,
         # The three severities bear SARIF's own names for levels.
         "level": finding.severity.value,
         "message": {"text": finding.message},
-        "locations": [_location(finding.path, finding.range, kernel=finding.kernel)],
+        "locations": [
+            _location(finding.path, raw.range(finding, finding.path, finding.range), kernel=finding.kernel)
+        ],
         "partialFingerprints": {"tritonlint/v1": finding.fingerprint},
         "properties": {
             "confidence": finding.confidence.value,
@@ -75,13 +79,21 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
             "evidence": finding.evidence,
         },
     }
+    if finding.cells is not None:
+        cell, inside = finding.cells.place(finding.range)
+        result["properties"] |= {"cell": cell, "line": inside.start.line}
     if finding.related:
         result["relatedLocations"] = [
-            _location(other.path, other.range, number=number, message=other.message)
+            _location(
+                other.path,
+                raw.range(finding, other.path, other.range),
+                number=number,
+                message=other.message,
+            )
             for number, other in enumerate(finding.related)
         ]
     if finding.fix is not None:
-        result["fixes"] = [_fix(finding.fix)]
+        result["fixes"] = [_fix(finding, finding.fix, raw)]
     return result
 
 
@@ -122,10 +134,13 @@ def _region(where: Range) -> dict[str, int]:
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix(finding: Finding, fix: Fix, raw: RawPlaces) -> dict[str, Any]:
     changes: dict[str, list[dict[str, Any]]] = {}
     for edit in fix.edits:
-        replacement = {"deletedRegion": _region(edit.range), "insertedContent": {"text": edit.text}}
+        replacement = {
+            "deletedRegion": _region(raw.range(finding, edit.path, edit.range)),
+            "insertedContent": {"text": raw.text(finding, edit.path, edit.text)},
+        }
         changes.setdefault(edit.path, []).append(replacement)
     return {
         "description": {"text": f"{fix.title} ({fix.applicability})"},
