@@ -121,7 +121,10 @@ def silence(
     for finding in findings:
         by_file.setdefault(finding.path, []).append(finding)
     for path, found in by_file.items():
-        text = Source.from_bytes(trial.context.text(Path(os.path.abspath(path))), path).code
+        try:
+            text = Source.from_bytes(trial.context.text(Path(os.path.abspath(path))), path).code
+        except ParseFailure:  # what is found is that it cannot be read
+            continue
         groups = ignored(found, text, reason)
         together = [finding for group in groups for finding in group]
         # A comment moves no line, so that one that fails leaves the others in their places.
