@@ -164,6 +164,10 @@ def test_a_notebook_without_metadata_is_python(check):
         (b'{"triton": "', "1:12: error TL901 invalid-syntax: the notebook is not valid JSON"),
         (b'{"cells": ["triton",', "1:21: error TL901 invalid-syntax: the notebook is not valid JSON"),
         (b'{"cells": [{"source": "tri\0ton triton"', "1:27: error TL901 invalid-syntax: the notebook is not"),
+        (
+            b'{"triton": 1' + b"1" * 5000,
+            "1:1: error TL901 invalid-syntax: the notebook cannot be read: Exceeds",
+        ),
         (b'["triton"]', "1:1: error TL901 invalid-syntax: the file is no notebook"),
         (b'{"cells": {"triton": 1}}', "1:1: error TL901 invalid-syntax: the file is no notebook"),
         (b'{"worksheets": ["triton"]}', "1:1: error TL901 invalid-syntax: this notebook has an old format"),

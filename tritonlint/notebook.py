@@ -127,6 +127,8 @@ def read(data: bytes) -> Notebook:
         raise ParseFailure(
             f"the notebook is not valid JSON: {error.msg}", error.lineno, error.colno
         ) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise ParseFailure(f"the notebook cannot be read: {error}") from error
     except RecursionError as error:
         raise ParseFailure("the notebook is nested too deeply to be read") from error
     return _notebook(raw, contents)
