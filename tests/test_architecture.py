@@ -14,9 +14,12 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "nearest", "patterns", "roots", "syntax", "wording"},
+    {"finding", "nearest", "parsing", "patterns", "roots", "syntax", "wording"},
+    {"magics"},
+    {"notebook"},
     {"source", "policy"},
     {"edits"},
+    {"notebook_edits"},
     {"model"},
     {"rule", "failure"},
     {"builtin", "observed"},

@@ -40,7 +40,7 @@ def found(*paths):
 
 def test_folders_are_walked_for_python(tree):
     tree("b.py", "a/z.py", "a/y.pyi", "a/notes.txt", "a.ipynb", "c.PY")
-    assert found() == ["b.py", "a/y.pyi", "a/z.py"]
+    assert found() == ["a.ipynb", "b.py", "a/y.pyi", "a/z.py"]
 
 
 def test_a_file_that_is_named_is_taken_whatever_it_is_called(tree):

@@ -181,10 +181,12 @@ AS_JSON = {
     "evidence": "24 lanes",
     "path": "pkg/add.py",
     "kernel": "add",
+    "cell": None,
     "range": {"start": {"line": 2, "column": 9}, "end": {"line": 2, "column": 33}},
     "related": [
         {
             "path": "pkg/add.py",
+            "cell": None,
             "range": {"start": {"line": 1, "column": 1}, "end": {"line": 1, "column": 16}},
             "message": "in this kernel",
         }
@@ -195,6 +197,7 @@ AS_JSON = {
         "edits": [
             {
                 "path": "pkg/add.py",
+                "cell": None,
                 "range": {"start": {"line": 2, "column": 32}, "end": {"line": 2, "column": 32}},
                 "text": ", mask",
             }

@@ -228,8 +228,11 @@ def _carried_out(
 ) -> bool:
     """Write or show a change and say what came of it; whether there is any."""
     for finding, reason in fixed.dropped:
-        place = f"{finding.path}:{finding.range.start.line}"
-        click.echo(f"tritonlint: {place}: {failed.format(finding.code)}: {reason}", err=True)
+        line = str(finding.range.start.line)
+        if finding.cells is not None:
+            cell, inside = finding.cells.place(finding.range)
+            line = f"cell {cell}:{inside.start.line}"
+        click.echo(f"tritonlint: {finding.path}:{line}: {failed.format(finding.code)}: {reason}", err=True)
     if options["diff"]:
         _write(fixed.diff(), options["output_file"])
     else:

@@ -22,6 +22,7 @@ from tritonlint.failure import failed, invalid_syntax
 from tritonlint.files import Found, display_path
 from tritonlint.finding import Confidence, Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
+from tritonlint.notebook import is_notebook
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
@@ -125,10 +126,16 @@ def check_source(
     if not mentions_triton(data):
         return []
     try:
-        source = Source(path, text) if isinstance(text, str) else Source.from_bytes(text, path)
+        if isinstance(text, str) and not is_notebook(path):
+            source = Source(path, text)
+        else:
+            source = Source.from_bytes(data, path)
     except ParseFailure as failure:
         source, unread = Source(path, ""), [invalid_syntax(failure, path)]
         return with_fingerprints(unread, source.lines, stable_path(file, root, path))
+    book = source.notebook
+    if book is not None and not mentions_triton(source.text.encode("utf-8", "surrogatepass")):
+        return []  # only its text cells or outputs do
     stamp = partial(with_fingerprints, lines=source.lines, path=stable_path(file, root, path))
     context = context or Context()
     start = perf_counter()
@@ -137,8 +144,10 @@ def check_source(
     if not isinstance(module, Finding):
         module.policy = settings.policy
     if isinstance(module, Finding):
-        return stamp([module])
-    return _check(module, settings, settings.ignored_in(file), stamp, context)
+        findings = stamp([module])
+    else:
+        findings = _check(module, settings, settings.ignored_in(file), stamp, context)
+    return findings if book is None else [replace(finding, cells=book.places) for finding in findings]
 
 
 def _model(source: Source, file: Path | None, root: Path | None, context: Context) -> Module | Finding:
@@ -168,7 +177,9 @@ def _check(
         is_ours = code in known.documented and code not in catalog.OBSERVED
         return is_ours and settings.enables(code, ignored_here)
 
-    findings: list[Finding] = []
+    book = module.source.notebook
+    # A cell that cannot be read costs no other.
+    findings = [invalid_syntax(one, module.source.path) for one in (book.failures if book else ())]
     for rule in known.rules:
         if ran(rule.code):
             context.poll()
@@ -178,7 +189,7 @@ def _check(
     # Fingerprints count equal findings, so they are given before any of them is silenced.
     findings = stamp(_distinct(findings))
     kernels = [_kernel_lines(kernel) for kernel in module.kernels]
-    suppressions = read_suppressions(module.source.normalized, kernels, known.names)
+    suppressions = read_suppressions(module.source.code, kernels, known.names)
     findings = stamp(apply_suppressions(findings, suppressions, ran, module.source.path))
     return [finding for finding in findings if finding.confidence.rank >= settings.min_confidence.rank]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from tritonlint.config import SettingsFinder
 
-SUFFIXES = (".py", ".pyi")
-"""What a walk takes for a file to check. Another kind of file is added here, and read in `engine.py`."""
+SUFFIXES = (".py", ".pyi", ".ipynb")
+"""What a walk takes for a file to check. Another kind of file is added here, and read in `source.py`."""
 
 SKIPPED_FOLDERS = frozenset(
     {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import sys
+from bisect import bisect_right
 from dataclasses import dataclass
 
 
@@ -73,6 +75,23 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of a notebook. Lines of its findings and fixes are those of all its code as one text."""
+
+    starts: tuple[tuple[int, int], ...]
+    """The first line of each code cell in that text, and its number among all cells, from 1."""
+
+    def place(self, where: Range) -> tuple[int, Range]:
+        """The cell in which a stretch starts, and the stretch in lines of that cell."""
+        at = max(bisect_right(self.starts, (where.start.line, sys.maxsize)) - 1, 0)
+        first, number = self.starts[at] if self.starts else (1, 1)
+        start, end = (
+            Position(max(place.line - first + 1, 1), place.column) for place in (where.start, where.end)
+        )
+        return number, Range(start, end)
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
     """Another place that belongs to a finding: the launch, the extent, the twin access."""
 
@@ -106,7 +125,8 @@ class Finding:
     `path` is relative to the working directory, with `/`. `kernel` names the jit function the place
     stands in, if any. `message` is one line: lower case, no full stop, code in backticks.
     `evidence` is what a run said in support of `verdict`. `fingerprint` identifies the finding when
-    lines move; see `engine.py`.
+    lines move; see `engine.py`. `cells` says which cells and lines of a notebook `range`, the related places
+    there and the fix mean; it is None for any other file.
     """
 
     code: str
@@ -123,6 +143,11 @@ class Finding:
     evidence: str | None = None
     fingerprint: str = ""
     url: str | None = None
+    cells: Cells | None = None
+
+    def cells_of(self, path: str) -> Cells | None:
+        """The cells that lines of a file mean, where this finding, a related place or an edit names it."""
+        return self.cells if path == self.path else None
 
     @property
     def sort_key(self) -> tuple[str, Range, str]:

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tritonlint import edits
+from tritonlint import edits, notebook_edits
 from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_source
 from tritonlint.files import display_path
 from tritonlint.finding import Applicability, Edit, Finding, Severity
 from tritonlint.ignores import ignored
+from tritonlint.notebook import Notebook
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 
@@ -120,7 +121,10 @@ def silence(
     for finding in findings:
         by_file.setdefault(finding.path, []).append(finding)
     for path, found in by_file.items():
-        text = Source.from_bytes(trial.context.text(Path(os.path.abspath(path))), path).normalized
+        try:
+            text = Source.from_bytes(trial.context.text(Path(os.path.abspath(path))), path).code
+        except ParseFailure:  # what is found is that it cannot be read
+            continue
         groups = ignored(found, text, reason)
         together = [finding for group in groups for finding in group]
         # A comment moves no line, so that one that fails leaves the others in their places.
@@ -202,7 +206,7 @@ class _Trial:
         changed: dict[Path, bytes] = {}
         for path, made in _by_path(group).items():
             try:
-                changed[path] = _edited(self.context.text(path), made)
+                changed[path] = _edited(path, self.context.text(path), made)
             except (edits.Overlap, ParseFailure, UnicodeEncodeError) as error:
                 return f"the file would not be sound: {error}"
         context = self.context.renewed(changed)
@@ -232,17 +236,29 @@ def _by_path(group: Iterable[Finding]) -> dict[Path, list[Edit]]:
     return found
 
 
-def _edited(data: bytes, made: list[Edit]) -> bytes:
+def _edited(path: Path, data: bytes, made: list[Edit]) -> bytes:
     """The bytes of a file after some edits, in the encoding it had.
 
     Raises:
         ParseFailure: the result is no Python.
         Overlap, UnicodeEncodeError: the edits cannot be made.
     """
-    source = Source.from_bytes(data, "")
+    source = Source.from_bytes(data, path.name)
+    if source.notebook is not None:
+        return _edited_notebook(path, source.notebook, made)
     text = edits.apply(source.text, made)
     Source("", text).tree  # noqa: B018 - parses, or raises
     return text.encode(source.encoding)
+
+
+def _edited_notebook(path: Path, before: Notebook, made: list[Edit]) -> bytes:
+    data = notebook_edits.apply(before, made).encode()
+    after = Source.from_bytes(data, path.name)
+    after.tree  # noqa: B018 - parses, or raises
+    broken = after.notebook.failures if after.notebook is not None else ()
+    if len(broken) > len(before.failures):
+        raise broken[0]
+    return data
 
 
 def _diff(name: str, before: bytes, after: bytes) -> str:

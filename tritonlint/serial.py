@@ -6,6 +6,7 @@ from typing import Any
 
 from tritonlint.finding import (
     Applicability,
+    Cells,
     Confidence,
     Edit,
     Finding,
@@ -27,6 +28,7 @@ def to_data(finding: Finding) -> list[Any]:
         [[item.path, _numbers(item.range), item.message] for item in finding.related],
         fix and [fix.title, fix.applicability.value, [_edit(edit) for edit in fix.edits]],
         finding.verdict.value, finding.evidence, finding.fingerprint, finding.url,
+        finding.cells and finding.cells.starts,
     ]  # fmt: skip
 
 
@@ -37,12 +39,13 @@ def from_data(data: list[Any]) -> Finding:
         TypeError, ValueError, IndexError: the data is not what `to_data` makes.
     """
     code, name, message, severity, confidence, path, where, kernel, related, fix, *rest = data
-    verdict, evidence, fingerprint, url = rest
+    verdict, evidence, fingerprint, url, cells = rest
     return Finding(
         code, name, message, Severity(severity), Confidence(confidence), path, _range(where), kernel,
         tuple(Related(other, _range(place), text) for other, place, text in related),
         fix and Fix(fix[0], Applicability(fix[1]), tuple(Edit(p, _range(r), t) for p, r, t in fix[2])),
         Verdict(verdict), evidence, fingerprint, url,
+        None if cells is None else Cells(tuple((line, number) for line, number in cells)),
     )  # fmt: skip
 
 

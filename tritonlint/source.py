@@ -1,29 +1,24 @@
-"""One file's text: decoding, parsing, and where a node stands. The only place that parses."""
+"""One file's text: decoding, what of it is Python, and where a node stands."""
 
 from __future__ import annotations
 
 import ast
 import io
 import tokenize
-import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tritonlint import magics, notebook
 from tritonlint.finding import Position, Range
+from tritonlint.parsing import ParseFailure, parsed, parses
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tritonlint.notebook import Notebook
 
-class ParseFailure(Exception):
-    """A text that cannot be read as Python. `line` and `column` count from 1."""
-
-    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.column = column
+__all__ = ["ParseFailure", "Source", "text_between"]
 
 
 def text_between(lines: list[str], where: Range) -> str:
@@ -39,13 +34,17 @@ def text_between(lines: list[str], where: Range) -> str:
 class Source:
     """The text of one file.
 
-    `path` is what findings show: relative to the working directory, with `/`.
+    `path` is what findings show: relative to the working directory, with `/`. The text of a notebook is that
+    of its cells.
     """
 
-    def __init__(self, path: str, text: str, encoding: str = "utf-8") -> None:
+    def __init__(
+        self, path: str, text: str, encoding: str = "utf-8", notebook: Notebook | None = None
+    ) -> None:
         self.path = path
         self.text = text
         self.encoding = encoding
+        self.notebook = notebook
 
     @classmethod
     def read(cls, file: Path, display: str) -> Source:
@@ -53,17 +52,20 @@ class Source:
 
         Raises:
             OSError: the file cannot be read.
-            ParseFailure: it is no text in its declared encoding, or holds NUL bytes.
+            ParseFailure: it is no text in its declared encoding, holds NUL bytes, or is no sound notebook.
         """
         return cls.from_bytes(file.read_bytes(), display)
 
     @classmethod
     def from_bytes(cls, data: bytes, display: str) -> Source:
-        """Decode as Python does: byte-order mark, then the coding line, then UTF-8.
+        """Decode as Python does: byte-order mark, then the coding line, then UTF-8; of a notebook, its cells.
 
         Raises:
-            ParseFailure: the bytes do not decode, or hold NUL.
+            ParseFailure: the bytes do not decode, or hold NUL, or are no sound notebook.
         """
+        if notebook.is_notebook(display):
+            book = notebook.read(data)
+            return cls(display, book.text, notebook=book)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
             raise ParseFailure("the file holds NUL bytes, so it is no Python source", line)
@@ -92,22 +94,25 @@ class Source:
         return self.normalized.split("\n")
 
     @cached_property
+    def code(self) -> str:
+        """The Python in the text, line by line: what IPython adds to it is replaced.
+
+        In a script, only if it has cells (`# %%`) and is no Python as it stands.
+        """
+        if self.notebook is not None:
+            return self.notebook.code
+        if not magics.has_cells(self.normalized) or parses(self.normalized):
+            return self.normalized
+        return magics.file_code(self.normalized)
+
+    @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree.
 
         Raises:
             ParseFailure: this Python cannot parse the text.
         """
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(self.normalized)
-        except SyntaxError as error:
-            line = error.lineno or 1
-            column = error.offset or 1
-            raise ParseFailure(error.msg or "invalid syntax", max(line, 1), max(column, 1)) from error
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise ParseFailure(f"the parser gave up: {error or type(error).__name__}") from error
+        return parsed(self.code)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -132,10 +137,14 @@ class Source:
         return Range(self._position(line, column), self._position(end_line, end_column))
 
     def line_bytes(self, line: int) -> bytes:
-        """Line `line`, counted from 1, as UTF-8: the unit of the syntax tree's columns."""
-        if 1 <= line <= len(self.lines):
-            return self.lines[line - 1].encode("utf-8", "surrogatepass")
+        """Line `line` of the code, counted from 1, as UTF-8: the unit of the syntax tree's columns."""
+        if 1 <= line <= len(self._code_lines):
+            return self._code_lines[line - 1].encode("utf-8", "surrogatepass")
         return b""
+
+    @cached_property
+    def _code_lines(self) -> list[str]:
+        return self.lines if self.code is self.normalized else self.code.split("\n")
 
     def text_of(self, node: ast.AST) -> str:
         """The source text of `node`, comments and line feeds included."""

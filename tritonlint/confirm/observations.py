@@ -58,7 +58,7 @@ def _of_file(
         KernelLines(node.name, first_line(node), node.lineno, node.end_lineno or node.lineno)
         for node in functions
     ]
-    comments = read_suppressions(source.normalized, kernels, catalog.load(settings.packs).names)
+    comments = read_suppressions(source.code, kernels, catalog.load(settings.packs).names)
     for finding in apply_suppressions(made, comments, lambda code: False, path):
         yield file, finding, outcomes[finding.sort_key]
 

@@ -20,13 +20,13 @@ _FOLDERS = frozenset(
 _VENDORED = frozenset("third_party thirdparty 3rdparty vendor vendored _vendor external extern".split())
 _FILE = re.compile(
     r"^(test_|bench|tune_|tuning_|profile_|example_|demo_|conftest\.py|setup\.py)|"
-    r"(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$"
+    r"(_test|_tests|_bench|_benchmark|_benchmarks|_example|_tutorial)\.py$|\.ipynb$"
 )
 _MEASURES = frozenset("do_bench do_bench_cudagraph perf_report".split())
 
 
 def is_script(module: Module) -> bool:
-    """Whether a file is no library code: a test, benchmark, example or script.
+    """Whether a file is no library code: a test, benchmark, example, notebook or script.
 
     Its folder or name says so, it measures with `triton.testing`, or it runs something under
     `if __name__ == "__main__"`. What a library imports is library code in spite of such an appendix.

@@ -60,9 +60,11 @@ class Project:
         if "files" in self.__dict__:
             other.__dict__["files"] = self.files
         if "_texts" in self.__dict__:
-            other.__dict__["_texts"] = self._texts | {path: other._changed[path] for path in fresh}
-        if "_words" in self.__dict__:
-            other.__dict__["_words"] = self._words.renewed({path: other._changed[path] for path in fresh})
+            # A notebook is part of no other file's project: it comes only as the file that is checked.
+            known = {path: other._changed[path] for path in fresh & self._texts.keys()}
+            other.__dict__["_texts"] = self._texts | known
+            if "_words" in self.__dict__:
+                other.__dict__["_words"] = self._words.renewed(known)
         return other
 
     def read(self) -> None:

@@ -20,5 +20,6 @@ def render(findings: Sequence[Finding], context: RenderContext) -> str:
 
 
 def _line(finding: Finding) -> str:
-    head = f"{place(finding.path, finding.range)}: {finding.severity} {finding.code} {finding.name}"
+    where = place(finding.path, finding.range, finding.cells)
+    head = f"{where}: {finding.severity} {finding.code} {finding.name}"
     return f"{head}: {printable(finding.message)} ({finding.confidence} confidence)"

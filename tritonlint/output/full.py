@@ -37,22 +37,26 @@ class _Page:
     def block(self, finding: Finding) -> Iterator[str]:
         color = _COLORS[finding.severity]
         head = self._paint(f"{finding.severity} {finding.code}", color)
-        where = self._paint(place(finding.path, finding.range), _BOLD)
+        where = self._paint(place(finding.path, finding.range, finding.cells), _BOLD)
         yield f"{where}: {head} {finding.name}: {printable(finding.message)}"
-        yield from self._excerpt(finding.path, finding.range, "^", color, "")
+        yield from self._excerpt(finding, finding.path, finding.range, "^", color, "")
         yield self._paint(f"  = {_circumstances(finding)}", _DIM)
         if finding.fix is not None:
             yield f"  = fix ({finding.fix.applicability}): {printable(finding.fix.title)}"
         for other in finding.related:
-            yield f"  {place(other.path, other.range)}: {printable(other.message)}"
-            yield from self._excerpt(other.path, other.range, "-", _DIM, "  ")
+            where = place(other.path, other.range, finding.cells_of(other.path))
+            yield f"  {where}: {printable(other.message)}"
+            yield from self._excerpt(finding, other.path, other.range, "-", _DIM, "  ")
 
-    def _excerpt(self, path: str, where: Range, mark: str, color: str, indent: str) -> Iterator[str]:
-        """The first line of a range, and marks under the flagged part."""
+    def _excerpt(
+        self, finding: Finding, path: str, where: Range, mark: str, color: str, indent: str
+    ) -> Iterator[str]:
+        """The first line of a range that a finding names, and marks under the flagged part."""
         lines = self._texts.lines_of(path)
         if where.start.line > len(lines):
             return
-        number = str(where.start.line)
+        cells = finding.cells_of(path)
+        number = str((where if cells is None else cells.place(where)[1]).start.line)
         before, flagged, after = _cut(lines[where.start.line - 1], where)
         width = max(_width(flagged), 1)
         gutter = " " * len(number)

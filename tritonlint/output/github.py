@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Severity
+from tritonlint.output.raw import RawPlaces
+from tritonlint.output.text import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,12 +19,13 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
     """`::error file=...,line=...,title=...::message`, one line for each finding."""
-    del context
-    return "".join(_command(finding) + "\n" for finding in findings)
+    raw = RawPlaces(context)
+    return "".join(_command(finding, raw) + "\n" for finding in findings)
 
 
-def _command(finding: Finding) -> str:
-    start, end = finding.range.start, finding.range.end
+def _command(finding: Finding, raw: RawPlaces) -> str:
+    shown = raw.range(finding, finding.path, finding.range)
+    start, end = shown.start, shown.end
     properties = {
         "file": finding.path,
         "line": str(start.line),
@@ -35,7 +38,7 @@ def _command(finding: Finding) -> str:
     if end.line != start.line:
         del properties["col"]
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
-    where = f"{finding.path}:{start.line}:{start.column}"
+    where = place(finding.path, finding.range, finding.cells)
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(f'{where}: {finding.message}')}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint.finding import Severity, Verdict
 from tritonlint.fingerprint import distinct
+from tritonlint.output.raw import RawPlaces
 from tritonlint.output.text import encodable, printable
 
 if TYPE_CHECKING:
@@ -20,17 +21,18 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.N
 
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
     """An array of the six fields that GitLab reads."""
-    del context
+    raw = RawPlaces(context)
     pairs = zip(findings, distinct(findings), strict=True)
-    return json.dumps([_issue(finding, fingerprint) for finding, fingerprint in pairs], indent=2) + "\n"
+    return json.dumps([_issue(finding, fingerprint, raw) for finding, fingerprint in pairs], indent=2) + "\n"
 
 
-def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
+def _issue(finding: Finding, fingerprint: str, raw: RawPlaces) -> dict[str, Any]:
+    begin = raw.range(finding, finding.path, finding.range).start.line
     refuted = finding.verdict is Verdict.REFUTED
     return {
         "description": f"{finding.code} {finding.name}: {printable(finding.message)}",
         "check_name": finding.code,
         "fingerprint": fingerprint,
         "severity": "info" if refuted else _SEVERITIES[finding.severity],
-        "location": {"path": encodable(finding.path), "lines": {"begin": finding.range.start.line}},
+        "location": {"path": encodable(finding.path), "lines": {"begin": begin}},
     }

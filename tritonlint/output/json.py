@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tritonlint.finding import Finding, Fix, Range
+    from tritonlint.finding import Cells, Finding, Fix, Range
     from tritonlint.output import RenderContext
 
 
@@ -19,7 +19,10 @@ def render(findings: Sequence[Finding], context: RenderContext) -> str:
 
 
 def as_object(finding: Finding) -> dict[str, Any]:
-    """The shape of a finding in JSON: lines and columns from 1, in code points; ends exclusive."""
+    """The shape of a finding in JSON: lines and columns from 1, in code points; ends exclusive.
+
+    In a notebook, lines are those of the cell that `cell` numbers, from 1 and among all cells.
+    """
     return {
         "code": finding.code,
         "name": finding.name,
@@ -30,29 +33,40 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "evidence": finding.evidence,
         "path": finding.path,
         "kernel": finding.kernel,
-        "range": _range(finding.range),
+        **_place(finding.range, finding.cells),
         "related": [
-            {"path": other.path, "range": _range(other.range), "message": other.message}
+            {
+                "path": other.path,
+                **_place(other.range, finding.cells_of(other.path)),
+                "message": other.message,
+            }
             for other in finding.related
         ],
-        "fix": _fix(finding.fix),
+        "fix": _fix(finding, finding.fix),
         "fingerprint": finding.fingerprint,
         "url": finding.url,
     }
 
 
-def _range(where: Range) -> dict[str, dict[str, int]]:
+def _place(where: Range, cells: Cells | None) -> dict[str, Any]:
+    number, inside = (None, where) if cells is None else cells.place(where)
     return {
-        "start": {"line": where.start.line, "column": where.start.column},
-        "end": {"line": where.end.line, "column": where.end.column},
+        "cell": number,
+        "range": {
+            "start": {"line": inside.start.line, "column": inside.start.column},
+            "end": {"line": inside.end.line, "column": inside.end.column},
+        },
     }
 
 
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
+def _fix(finding: Finding, fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
     return {
         "title": fix.title,
         "applicability": fix.applicability.value,
-        "edits": [{"path": edit.path, "range": _range(edit.range), "text": edit.text} for edit in fix.edits],
+        "edits": [
+            {"path": edit.path, **_place(edit.range, finding.cells_of(edit.path)), "text": edit.text}
+            for edit in fix.edits
+        ],
     }

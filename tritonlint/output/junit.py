@@ -60,7 +60,7 @@ def _add_case(suite: ElementTree.Element, finding: Finding, fingerprint: str) ->
         classname=printable(finding.path.removesuffix(".py").replace(".", "_")),
         name=f"{finding.code} {finding.name} ({fingerprint})",
     )
-    message = f"{place(finding.path, finding.range)}: {printable(finding.message)}"
+    message = f"{place(finding.path, finding.range, finding.cells)}: {printable(finding.message)}"
     if _is_refuted(finding):
         # What a run has refuted fails no build.
         said = f": {printable(finding.evidence)}" if finding.evidence else ""
@@ -79,4 +79,5 @@ def _details(finding: Finding, message: str) -> Iterator[str]:
     if finding.fix is not None:
         yield f"fix ({finding.fix.applicability}): {printable(finding.fix.title)}"
     for other in finding.related:
-        yield f"{place(other.path, other.range)}: {printable(other.message)}"
+        where = place(other.path, other.range, finding.cells_of(other.path))
+        yield f"{where}: {printable(other.message)}"

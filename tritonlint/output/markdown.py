@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Severity, Verdict
-from tritonlint.output.text import printable
+from tritonlint.output.text import place, printable
 from tritonlint.wording import counted
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def _table(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _item(finding: Finding) -> Iterator[str]:
-    start = finding.range.start
-    head = f"- **{start.line}:{start.column}** {finding.severity} {_plain(f'{finding.code} {finding.name}')}"
+    where = place("", finding.range, finding.cells).removeprefix(":")
+    head = f"- **{where}** {finding.severity} {_plain(f'{finding.code} {finding.name}')}"
     said = f"{finding.confidence} confidence"
     if finding.kernel is not None:
         said += f", in kernel {_code(finding.kernel)}"

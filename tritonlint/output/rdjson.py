@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint import edits
 from tritonlint.finding import Edit, Position, Range, Severity
+from tritonlint.output.raw import RawPlaces
 from tritonlint.output.text import encodable
 from tritonlint.output.texts import Texts
 from tritonlint.source import text_between
@@ -25,30 +26,35 @@ _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NO
 
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
     """One result with all diagnostics."""
-    texts = Texts(context.texts)
+    texts, raw = Texts(context.texts), RawPlaces(context)
     result = {
         "source": {"name": "tritonlint"},
-        "diagnostics": [_diagnostic(finding, texts) for finding in findings],
+        "diagnostics": [_diagnostic(finding, texts, raw) for finding in findings],
     }
     return json.dumps(result, indent=2) + "\n"
 
 
-def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
+def _diagnostic(finding: Finding, texts: Texts, raw: RawPlaces) -> dict[str, Any]:
     code = {"value": finding.code}
     if finding.url is not None:
         code["url"] = finding.url
     diagnostic: dict[str, Any] = {
         "message": encodable(f"{finding.name}: {finding.message}"),
-        "location": _location(finding.path, finding.range, texts),
+        "location": _location(finding, finding.path, finding.range, texts, raw),
         "severity": _SEVERITIES[finding.severity],
         "code": code,
     }
     if finding.related:
         diagnostic["relatedLocations"] = [
-            {"message": encodable(other.message), "location": _location(other.path, other.range, texts)}
+            {
+                "message": encodable(other.message),
+                "location": _location(finding, other.path, other.range, texts, raw),
+            }
             for other in finding.related
         ]
-    change = _as_one(finding.fix, finding.path, texts) if finding.fix is not None else None
+    # In a notebook a fix changes strings of JSON, and the format has no word for more than one place.
+    is_plain = finding.fix is not None and finding.cells is None
+    change = _as_one(finding.fix, finding.path, texts) if is_plain and finding.fix is not None else None
     if change is not None:
         where = _range(change.range, texts.lines_of(finding.path))
         diagnostic["suggestions"] = [{"range": where, "text": encodable(change.text)}]
@@ -80,8 +86,10 @@ def _seen_from(where: Range, origin: Position) -> Range:
     return Range(seen(where.start), seen(where.end))
 
 
-def _location(path: str, where: Range, texts: Texts) -> dict[str, Any]:
-    return {"path": encodable(path), "range": _range(where, texts.lines_of(path))}
+def _location(finding: Finding, path: str, where: Range, texts: Texts, raw: RawPlaces) -> dict[str, Any]:
+    is_notebook = finding.cells_of(path) is not None
+    lines = [] if is_notebook else texts.lines_of(path)
+    return {"path": encodable(path), "range": _range(raw.range(finding, path, where), lines)}
 
 
 def _range(where: Range, lines: list[str]) -> dict[str, dict[str, int]]:

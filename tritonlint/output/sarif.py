@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tritonlint import __version__
+from tritonlint.output.raw import RawPlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ _CALL = re.compile(r"^called here\b")
 def render(findings: Sequence[Finding], context: RenderContext) -> str:
     """One run, with the rules that its results name."""
     codes = sorted({finding.code for finding in findings})
+    raw = RawPlaces(context)
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -35,7 +37,7 @@ def render(findings: Sequence[Finding], context: RenderContext) -> str:
             {
                 "tool": {"driver": _driver(codes, findings, context.rules)},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(finding, codes.index(finding.code)) for finding in findings],
+                "results": [_result(finding, codes.index(finding.code), raw) for finding in findings],
             }
         ],
     }
@@ -65,14 +67,16 @@ def _rule(code: str, name: str, rule: type[Rule] | None) -> dict[str, Any]:
     return described
 
 
-def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
+def _result(finding: Finding, rule_index: int, raw: RawPlaces) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,
         # The three severities bear SARIF's own names for levels.
         "level": finding.severity.value,
         "message": {"text": finding.message},
-        "locations": [_location(finding.path, finding.range, kernel=finding.kernel)],
+        "locations": [
+            _location(finding.path, raw.range(finding, finding.path, finding.range), kernel=finding.kernel)
+        ],
         "partialFingerprints": {"tritonlint/v1": finding.fingerprint},
         "properties": {
             "confidence": finding.confidence.value,
@@ -80,27 +84,39 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
             "evidence": finding.evidence,
         },
     }
+    if finding.cells is not None:
+        cell, inside = finding.cells.place(finding.range)
+        result["properties"] |= {"cell": cell, "line": inside.start.line}
     if finding.related:
         result["relatedLocations"] = [
-            _location(other.path, other.range, number=number, message=other.message)
+            _location(
+                other.path,
+                raw.range(finding, other.path, other.range),
+                number=number,
+                message=other.message,
+            )
             for number, other in enumerate(finding.related)
         ]
-    flows = list(_flows(finding))
+    flows = list(_flows(finding, raw))
     if flows:
         result["codeFlows"] = flows
     if finding.fix is not None:
-        result["fixes"] = [_fix(finding.fix)]
+        result["fixes"] = [_fix(finding, finding.fix, raw)]
     return result
 
 
-def _flows(finding: Finding) -> Iterator[dict[str, Any]]:
+def _flows(finding: Finding, raw: RawPlaces) -> Iterator[dict[str, Any]]:
     """The way from each launch into the kernel to the finding, so that a viewer can step along it."""
     launches = [other for other in finding.related if _LAUNCH.search(other.message)]
     calls = [other for other in finding.related if _CALL.search(other.message)]
     ways: list[list[Related]] = [[launch] for launch in launches]
     for way in ways or ([[]] if calls else []):
-        steps = [_location(other.path, other.range, message=other.message) for other in (*way, *calls)]
-        steps.append(_location(finding.path, finding.range, kernel=finding.kernel, message=finding.message))
+        steps = [
+            _location(other.path, raw.range(finding, other.path, other.range), message=other.message)
+            for other in (*way, *calls)
+        ]
+        here = raw.range(finding, finding.path, finding.range)
+        steps.append(_location(finding.path, here, kernel=finding.kernel, message=finding.message))
         yield {"threadFlows": [{"locations": [{"location": step} for step in steps]}]}
 
 
@@ -141,10 +157,13 @@ def _region(where: Range) -> dict[str, int]:
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix(finding: Finding, fix: Fix, raw: RawPlaces) -> dict[str, Any]:
     changes: dict[str, list[dict[str, Any]]] = {}
     for edit in fix.edits:
-        replacement = {"deletedRegion": _region(edit.range), "insertedContent": {"text": edit.text}}
+        replacement = {
+            "deletedRegion": _region(raw.range(finding, edit.path, edit.range)),
+            "insertedContent": {"text": raw.text(finding, edit.path, edit.text)},
+        }
         changes.setdefault(edit.path, []).append(replacement)
     return {
         "description": {"text": f"{fix.title} ({fix.applicability})"},

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tritonlint.finding import Range
+    from tritonlint.finding import Cells, Range
 
 
-def place(path: str, where: Range) -> str:
-    """`path:line:column`, which terminals and editors turn into a link."""
-    return f"{printable(path)}:{where.start.line}:{where.start.column}"
+def place(path: str, where: Range, cells: Cells | None = None) -> str:
+    """`path:line:column`, which terminals and editors make a link of; in cells, `path:cell 3:line:column`."""
+    if cells is None:
+        return f"{printable(path)}:{where.start.line}:{where.start.column}"
+    number, inside = cells.place(where)
+    return f"{printable(path)}:cell {number}:{inside.start.line}:{inside.start.column}"
 
 
 def printable(text: str) -> str:
