@@ -154,7 +154,7 @@ def test_a_program_that_dies_is_named(tmp_path):
     assert "the program ended with 3" in done.stderr
 
 
-SILENCED = '''
+SILENCED = """
 import torch
 import triton
 import triton.language as tl
@@ -169,7 +169,7 @@ def sums(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 x = torch.arange(100.0, device="cuda")
 sums[(4,)](x, torch.zeros(1, device="cuda"), 100, BLOCK=32)
-'''
+"""
 
 
 @pytest.mark.parametrize("comment", ["", "  # tritonlint: ignore-file[TL116] whoever comes last is right"])
@@ -178,7 +178,16 @@ def test_what_exploring_shows_is_silenced_by_comments(tmp_path, comment):
     (tmp_path / "tritonlint.toml").write_text("")
     (tmp_path / "program.py").write_text(SILENCED.replace("{comment}", comment))
     command = [sys.executable, "-m", "tritonlint"]
-    explore = [*command, "confirm", "--device", "cpu", "--explore", "--output-format", "concise", "program.py"]
+    explore = [
+        *command,
+        "confirm",
+        "--device",
+        "cpu",
+        "--explore",
+        "--output-format",
+        "concise",
+        "program.py",
+    ]
     done = subprocess.run(explore, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ("TL116" in done.stdout) is not bool(comment), done.stdout + done.stderr
     checked = subprocess.run(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tritonlint import __version__
+from tritonlint import __version__, baseline_options
 from tritonlint.output import FORMATS
 from tritonlint.wording import counted
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tritonlint.evidence import Evidence
     from tritonlint.finding import Finding
     from tritonlint.fixer import Fixed
+    from tritonlint.known import Base, Known
     from tritonlint.rule import Rule
     from tritonlint.run import Run
 
@@ -132,6 +133,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     metavar="FILE",
     help="What `tritonlint confirm --evidence FILE` found out; refuted findings fail no build.",
 )
+@baseline_options.options
 @click.option("--output-format", type=click.Choice(list(FORMATS)), default="full", show_default=True)
 @click.option("--output-file", type=_FILE, help="Write findings to this file, not to standard output.")
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
@@ -146,6 +148,7 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
     """Check files and folders, by default this one; `-` is standard input. What is read is not executed."""
     finder = _finder(options)
     options["evidence"] = _evidence(options["evidence"])
+    options["known"] = known = _known(paths or (Path(),), finder, options)
     run, texts = _run(paths or (Path(),), finder, options)
     for error in run.errors:
         click.echo(f"tritonlint: {error}", err=True)
@@ -157,15 +160,17 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
             return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
         if changed:
             run, texts = _run(paths or (Path(),), finder, options)
+    is_stale = _baselines(known, run, paths, options)
     _write(_report(run, texts, options), options["output_file"])
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
     if profile:
         click.echo(_profile(run), err=True, nl=False)
-    click.echo(_summary(run), err=True)
+    click.echo(_summary(run, known), err=True)
     if run.incomplete:
         return FAILURE
-    return FINDINGS if run.failing and not exit_zero else OK
+    failing = run.failing or (is_stale and options["strict_baseline"])
+    return FINDINGS if failing and not exit_zero else OK
 
 
 def _changes(options: dict[str, Any]) -> list[Callable[[Run, SettingsFinder, dict[str, Any]], bool]]:
@@ -190,7 +195,13 @@ def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
         from tritonlint.pinning import with_pins
 
         findings = list(with_pins(findings, options["evidence"]))
-    fixed = fix(findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
+    fixed = fix(
+        findings,
+        finder,
+        lambda path: run.given.get(path, path),
+        unsafe=options["unsafe_fixes"],
+        is_wanted=options["known"].is_news,
+    )
     more = f"; {fixed.unsafe} more with --unsafe-fixes" if fixed.unsafe else ""
     return _carried_out(fixed, options, "fix", "fixed", "the fix of {} was dropped", more)
 
@@ -245,6 +256,7 @@ def _finder(options: dict[str, Any]) -> SettingsFinder:
             ignore=parse_selectors(ignore, packs) if ignore else None,
             min_confidence=Confidence(options["min_confidence"]) if options["min_confidence"] else None,
             fail_on=Severity(options["fail_on"]) if options["fail_on"] else None,
+            baseline=options["baseline"].absolute() if options.get("baseline") else None,
         )
     except (ConfigError, PackError, SelectorError) as error:
         raise Refusal(str(error)) from error
@@ -273,15 +285,64 @@ def _run(
                 run = check_paths(paths, finder, jobs=options["jobs"] or _cores(), cache=cache, tell=tell)
             if evidence is not None:
                 run.weigh(evidence.merged(run.findings), finder)
+            _leave_out(options["known"], run)
             return run, {}
         data = _standard_input()
         shown = display_path(stdin_filename) if stdin_filename else STDIN
         run = check_text(data, stdin_filename, finder)
         if evidence is not None:
             run.weigh(evidence.merged(run.findings, lambda path: data), finder)
+        _leave_out(options["known"], run)
         return run, {shown: data}
     except (ConfigError, PackError) as error:
         raise Refusal(str(error)) from error
+
+
+def _known(paths: tuple[Path, ...], finder: SettingsFinder, options: dict[str, Any]) -> Known:
+    """What is to be left out of the findings."""
+    from tritonlint.catalog import PackError
+    from tritonlint.config import ConfigError
+
+    def base_of(revision: str, paths: tuple[Path, ...]) -> Base:
+        from tritonlint.diff_base import base_of
+        from tritonlint.git import GitError
+
+        cache = None if options["no_cache"] else _cache_folder(finder, options["cache_dir"])
+        try:
+            with _progress() as tell:
+                return base_of(
+                    revision, paths, finder, jobs=options["jobs"] or _cores(), kept_in=cache, tell=tell
+                )
+        except GitError as error:
+            raise Refusal(f"`--diff-base {revision}`: {error}") from error
+
+    try:
+        return baseline_options.known(paths, finder, options, base_of)
+    except (ConfigError, PackError, baseline_options.Unusable) as error:
+        raise Refusal(str(error)) from error
+
+
+def _leave_out(known: Known, run: Run) -> None:
+    from tritonlint.baseline import BaselineError
+
+    try:
+        known.leave_out(run)
+    except BaselineError as error:
+        raise Refusal(str(error)) from error
+
+
+def _baselines(known: Known, run: Run, paths: tuple[Path, ...], options: dict[str, Any]) -> bool:
+    """Write what is to be written of baselines, and tell what is stale; whether anything is."""
+    from tritonlint.baseline import BaselineError
+
+    try:
+        is_stale = baseline_options.carry_out(known, options, paths)
+        if options["write_baseline"] is not None:
+            run.findings = known.found
+            known.leave_out(run)
+    except (BaselineError, baseline_options.Unusable) as error:
+        raise Refusal(str(error)) from error
+    return is_stale
 
 
 def _evidence(files: tuple[Path, ...]) -> Evidence | None:
@@ -520,10 +581,11 @@ def _statistics(findings: list[Finding]) -> str:
     return "".join(f"{count:>7}  {code}  {name}\n" for (code, name), count in counts.most_common())
 
 
-def _summary(run: Run) -> str:
+def _summary(run: Run, known: Known) -> str:
     found, places = len(run.findings), len({finding.path for finding in run.findings})
     summary = f"{counted(found, 'finding')} in {counted(places, 'file')}" if found else "no findings"
-    return f"{summary} ({counted(run.files, 'file')} read, {run.triton_files} with Triton)"
+    left_out = baseline_options.summary(known)
+    return f"{summary} ({counted(run.files, 'file')} read, {run.triton_files} with Triton{left_out})"
 
 
 @program.command()

@@ -77,6 +77,8 @@ class _Reader:
                 (pattern, self._selectors(pattern, words, packs))
                 for pattern, words in said["per_file_ignores"]
             )
+        if "baseline" in said:
+            said["baseline"] = self._file.absolute().parent / said["baseline"]
         policy = self._policy(said)
         return Options(**said, policy=policy, file=self._file, root=self._root)
 
@@ -146,6 +148,12 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError('is not the path of a file, as "tritonlint-baseline.json"')
+    return value
+
+
 def _patterns(value: Any) -> tuple[str, ...]:
     patterns = _strings(value)
     try:
@@ -203,6 +211,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "exclude": _patterns,
     "min-confidence": _one_of(Confidence),
     "fail-on": _one_of(Severity),
+    "baseline": _path,
     "target-version": _versions,
     "target": _targets,
     "packs": _strings,
