@@ -24,7 +24,7 @@ LAYERS = [
     {"selection"},
     {"config", "config_file"},
     {"files", "suppression", "ignores", "fingerprint", "serial", "evidence", "baseline"},
-    {"engine", "output", "explain", "in_force", "completion", "version"},
+    {"engine", "output", "explain", "rule_facts", "in_force", "completion", "version"},
     {"cache"},
     {"run", "fixer", "pinning", "known", "diff_base"},
     {"confirm"},
