@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import KERNEL
@@ -408,3 +412,25 @@ def test_names_that_are_no_utf8(project, tritonlint):
         pytest.skip("the file system takes UTF-8 only")
     assert tritonlint("check", "--write-baseline").code == 0
     assert tritonlint("check", "--baseline", FILE_NAME).code == 0
+
+
+# --- what docs/adopting.md promises -------------------------------------------------------------------
+
+
+def test_the_commands_in_the_documentation_run(tmp_path, monkeypatch, tritonlint):
+    page = (Path(__file__).parent.parent / "docs" / "adopting.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "add.py").write_text(KERNEL)
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *command], check=True)
+    commands = [shlex.split(line)[1:] for line in re.findall(r"^ {4}(tritonlint .*)$", page, re.MULTILINE)]
+    assert len(commands) >= 8
+    for command in commands:
+        outcome = tritonlint(*command)
+        assert outcome.code in (0, 1), (command, outcome.err)
+        if command == ["check", "--write-baseline"]:
+            (settings,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+            (tmp_path / "pyproject.toml").write_text(settings)
+            assert tritonlint("check").code == 0
