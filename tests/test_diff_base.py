@@ -407,6 +407,15 @@ def test_no_git(branch, tritonlint, monkeypatch):
     assert "git is not installed" in refusal(tritonlint("check", "--diff-base", "main"))
 
 
+def test_a_disk_that_is_full(branch, tritonlint, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(diff_base._Mirror, "write", full)
+    said = refusal(tritonlint("check", "--diff-base", "main"))
+    assert "the files of that revision cannot be written: [Errno 28] No space left on device" in said
+
+
 def test_several_repositories(branch, tritonlint, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     git(other, "init", "-q")

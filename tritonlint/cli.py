@@ -369,6 +369,10 @@ def _known(paths: tuple[Path, ...], finder: SettingsFinder, options: dict[str, A
                 )
         except GitError as error:
             raise Refusal(f"`--diff-base {revision}`: {error}") from error
+        except OSError as error:
+            raise Refusal(
+                f"`--diff-base {revision}`: the files of that revision cannot be written: {error}"
+            ) from error
 
     try:
         return baseline_options.known(paths, finder, options, base_of)
