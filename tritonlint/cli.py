@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tritonlint import baseline_options, completion
+from tritonlint import baseline_options
 from tritonlint.output import FORMATS
 from tritonlint.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from click.shell_completion import CompletionItem
 
     from tritonlint.catalog import Catalog
     from tritonlint.config import Options, SettingsFinder
@@ -128,6 +130,18 @@ def program() -> None:
     """A static linter for Triton GPU kernels and the code that launches them."""
 
 
+def _selectors(*typed: Any) -> list[CompletionItem]:
+    from tritonlint.completion import selectors
+
+    return selectors(*typed)
+
+
+def _rules(*typed: Any) -> list[CompletionItem]:
+    from tritonlint.completion import rules
+
+    return rules(*typed)
+
+
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -138,14 +152,14 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
     "--select",
     metavar="RULES",
     multiple=True,
-    shell_complete=completion.selectors,
+    shell_complete=_selectors,
     help="Run only these: codes, names, prefixes as TL1, ALL; comma lists are fine.",
 )
 @click.option(
     "--ignore",
     metavar="RULES",
     multiple=True,
-    shell_complete=completion.selectors,
+    shell_complete=_selectors,
     help="Leave these rules out.",
 )
 @click.option(
@@ -500,14 +514,14 @@ Exit codes:
     "--select",
     metavar="RULES",
     multiple=True,
-    shell_complete=completion.selectors,
+    shell_complete=_selectors,
     help="Settle findings of these rules only.",
 )
 @click.option(
     "--ignore",
     metavar="RULES",
     multiple=True,
-    shell_complete=completion.selectors,
+    shell_complete=_selectors,
     help="Leave these rules out.",
 )
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
@@ -689,7 +703,7 @@ Examples:
 
 
 @program.command(epilog=RULE_EPILOG, short_help="Explain a rule, or list all.")
-@click.argument("rule", required=False, shell_complete=completion.rules)
+@click.argument("rule", required=False, shell_complete=_rules)
 @click.option(
     "--output-format",
     type=click.Choice(["text", "json", "markdown"]),
@@ -740,12 +754,8 @@ Examples:
 
 @program.command("config", epilog=CONFIG_EPILOG, short_help="Show the settings in force for a path.")
 @click.argument("path", required=False, type=click.Path(path_type=Path), default=Path())
-@click.option(
-    "--select", metavar="RULES", multiple=True, shell_complete=completion.selectors, help="As of `check`."
-)
-@click.option(
-    "--ignore", metavar="RULES", multiple=True, shell_complete=completion.selectors, help="As of `check`."
-)
+@click.option("--select", metavar="RULES", multiple=True, shell_complete=_selectors, help="As of `check`.")
+@click.option("--ignore", metavar="RULES", multiple=True, shell_complete=_selectors, help="As of `check`.")
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "note"]), help="As of `check`.")
 @click.option("--baseline", type=_FILE, metavar="FILE", help="As of `check`.")
@@ -782,8 +792,10 @@ Examples:
 
 
 @program.command("completion", epilog=COMPLETION_EPILOG, short_help="Print the script for a shell.")
-@click.argument("shell", type=click.Choice(completion.SHELLS))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def show_completion(shell: str) -> int:
     """Print the script that makes SHELL complete commands, options and rules."""
-    _write(completion.script(program, shell), None)
+    from tritonlint.completion import script
+
+    _write(script(program, shell), None)
     return OK

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-SHELLS = ("bash", "zsh", "fish")
-
 _PLACES = {
     "bash": 'eval "$(tritonlint completion bash)" in ~/.bashrc',
     "zsh": 'eval "$(tritonlint completion zsh)" in ~/.zshrc, behind `compinit`',

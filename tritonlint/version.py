@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from importlib.machinery import PathFinder
 
 from tritonlint import __version__
 
 _BUILT_IN = "tritonlint_rules"
-_RULES = re.compile(r"^RULES\b[^=\n]*=\s*\(([^)]*)\)", re.MULTILINE)
 
 
 def text() -> str:
@@ -71,9 +69,13 @@ def _count(pack: str) -> int | None:
         if found is None:
             return None
         path = list(found.submodule_search_locations or [])
-    written = _RULES.search(_content(found.origin or "")) if found is not None else None
-    names = [name.strip() for name in written[1].split(",") if name.strip()] if written else []
-    return len(names) if names and all(re.fullmatch(r"[\w.]+", name) for name in names) else None
+    if found is None:
+        return None
+    # No pattern of `re`: compiling one takes longer than all the rest.
+    statement = ("\n" + _content(found.origin or "")).partition("\nRULES")[2].partition("\n\n")[0]
+    written = statement.partition("= (")[2].partition(")")[0]
+    names = [name.strip() for name in written.split(",") if name.strip()]
+    return len(names) if names and all(map(str.isidentifier, names)) else None
 
 
 def _content(file: str) -> str:
