@@ -14,7 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "nearest", "parsing", "patterns", "roots", "syntax", "wording"},
+    {"finding", "git", "nearest", "parsing", "patterns", "roots", "syntax", "wording"},
     {"magics"},
     {"notebook"},
     {"source", "policy"},
@@ -26,13 +26,13 @@ LAYERS = [
     {"catalog"},
     {"selection"},
     {"config", "config_file"},
-    {"files", "suppression", "ignores", "fingerprint", "serial", "evidence"},
-    {"engine", "output", "explain"},
+    {"files", "suppression", "ignores", "fingerprint", "serial", "evidence", "baseline"},
+    {"engine", "output", "explain", "rule_facts", "in_force", "completion", "version"},
     {"cache"},
-    {"run", "fixer", "pinning"},
+    {"run", "fixer", "pinning", "known", "diff_base"},
     {"confirm"},
     {"testing"},
-    {"cli", "lsp", "pytest_plugin"},
+    {"cli", "lsp", "pytest_plugin", "baseline_options"},
     {"__main__"},
 ]
 """From the bottom to the top: a module imports from its own layer and from those above it in this list."""

@@ -10,9 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from conftest import KERNEL, PACKS, Outcome
 
+import tritonlint_rules
 from tritonlint import __version__, builtin, cli
 from tritonlint.output import FORMATS
 
@@ -275,11 +277,43 @@ def test_one_file_that_cannot_be_written_is_told_and_the_others_are(project, tri
 
 
 def test_version_and_help(project, tritonlint):
-    assert tritonlint("--version").out == f"tritonlint {__version__}\n"
+    assert tritonlint("--version").out == f"tritonlint {__version__} (rules: sample_pack, 3 rules)\n"
     shown = tritonlint("check", "--help")
     assert shown.code == 0
     assert "0  nothing at or above --fail-on" in shown.out
     assert tritonlint().code == 2
+
+
+@pytest.mark.parametrize("place", ["", "below/that"])
+@pytest.mark.parametrize(
+    "text", ["", '[project]\nname = "packs"\n', "[tool.tritonlint]\npacks = 3\n", "packs = ["]
+)
+def test_the_version_says_which_rules(tmp_path, monkeypatch, tritonlint, text, place):
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(tmp_path / place)
+    count = len(tritonlint_rules.RULES)
+    said = f"tritonlint {__version__} (rules: tritonlint_rules {__version__}, {count} rules)\n"
+    assert tritonlint("--version").out == said
+
+
+def test_the_version_names_every_pack(project, tritonlint):
+    (project / "tritonlint.toml").write_text('packs = ["tritonlint_rules", "sample_pack", "gone"]\n')
+    assert tritonlint("--version").out.endswith(" rules; sample_pack, 3 rules; gone)\n")
+
+
+def commands():
+    return [(), *((name,) for name in cli.program.commands)]
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: " ".join(command) or "tritonlint")
+def test_every_command_has_examples_and_every_option_a_help(project, tritonlint, command):
+    shown = tritonlint(*command, "--help").out
+    assert "\n  Examples:\n    " in shown
+    described = cli.program.commands[command[0]] if command else cli.program
+    silent = [one.opts for one in described.params if isinstance(one, click.Option) and not one.help]
+    assert silent == []
+    assert max(map(len, shown.splitlines())) <= 110
 
 
 # --- standard input ----------------------------------------------------------------------------------
@@ -452,6 +486,32 @@ def test_rules_as_markdown_and_json(project, tritonlint):
     one = json.loads(tritonlint("rule", "SP101", "--output-format", "json").out)
     assert (one["code"], one["severity"], one["summary"]) == ("SP101", "error", "A load has no mask.")
     assert len(json.loads(tritonlint("rule", "--output-format", "json").out)) == 9
+
+
+def test_what_a_program_learns_of_a_rule(tmp_path, monkeypatch, tritonlint):
+    monkeypatch.chdir(tmp_path)
+    rules = {one["code"]: one for one in json.loads(tritonlint("rule", "--output-format", "json").out)}
+    masked, grouped, observed = rules["TL101"], rules["TL602"], rules["TL100"]
+    assert (masked["has_fix"], masked["fix_in_example"]) == (True, "safe")
+    assert masked["fix_safety"].startswith("A mask that the kernel has at hand")
+    assert masked["confirmed_by"].startswith("the access is made on copies between guards")
+    assert (grouped["has_fix"], grouped["fix_in_example"]) == (True, None)
+    assert (observed["reported_by"], observed["has_fix"], observed["confirmed_by"]) == (
+        "confirm",
+        False,
+        None,
+    )
+    assert (rules["TL301"]["is_about_speed"], rules["TL302"]["is_about_speed"]) == (True, False)
+    assert [code for code, one in rules.items() if not one["can_be_silenced"]] == ["TL901", "TL903"]
+    unsettled = [code for code, one in rules.items() if one["confirmed_by"] is None]
+    assert unsettled == ["TL100", "TL111", "TL116", "TL901", "TL902", "TL903"]
+
+
+def test_fixes_of_a_pack_are_seen_in_its_code(project, tritonlint):
+    found = json.loads(tritonlint("rule", "--output-format", "json").out)
+    facts = {one["code"]: (one["has_fix"], one["fix_in_example"], one["fix_safety"]) for one in found}
+    assert facts["SP101"] == (True, None, None)
+    assert facts["TL902"][:2] == (True, "safe")
 
 
 # --- what README.md promises -------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class ProjectCache:
 
     def __init__(self, folder: Path, root: Path, packs: tuple[str, ...]) -> None:
         self.root = root
-        key = json.dumps([__version__, sys.version, str(root), os.getcwd(), _code_stamp(packs)])
+        key = json.dumps([*version_of(packs), str(root), os.getcwd()])
         self._folder = folder
         self._file = folder / f"{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}.json"
         before = _read(self._file)
@@ -138,6 +138,33 @@ def clean(folder: Path) -> bool:
 
     shutil.rmtree(folder)
     return True
+
+
+MAX_BASES = 16
+"""So many answers about earlier commits are kept, the latest."""
+
+
+def recall(folder: Path, question: str) -> list[tuple[str, str]] | None:
+    """What was remembered as the answer to a question about a commit, which never changes."""
+    try:
+        answer = json.loads((folder / f"base-{question}.json").read_bytes())
+        return [(path, fingerprint) for path, fingerprint in answer["keys"]]
+    except (OSError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def remember(folder: Path, question: str, keys: list[tuple[str, str]]) -> None:
+    """Keep the answer to a question, if the disk allows it."""
+    _write(folder, folder / f"base-{question}.json", {"keys": keys})
+    with contextlib.suppress(OSError):
+        kept = sorted(folder.glob("base-*.json"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        for file in kept[MAX_BASES:]:
+            file.unlink()
+
+
+def version_of(packs: tuple[str, ...]) -> list[str]:
+    """What else an answer depends on: tritonlint, the rule packs, and Python."""
+    return [__version__, sys.version, _code_stamp(packs)]
 
 
 def _stamp(path: str | Path) -> Stamp | None:

@@ -15,29 +15,42 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tritonlint import __version__
+from tritonlint import baseline_options
 from tritonlint.output import FORMATS
 from tritonlint.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from click.shell_completion import CompletionItem
+
     from tritonlint.catalog import Catalog
-    from tritonlint.config import SettingsFinder
+    from tritonlint.config import Options, SettingsFinder
     from tritonlint.confirm.command import Confirmed
     from tritonlint.evidence import Evidence
     from tritonlint.finding import Finding
     from tritonlint.fixer import Fixed
+    from tritonlint.known import Base, Known
     from tritonlint.output.targets import Target
     from tritonlint.rule import Rule
     from tritonlint.run import Run
 
 OK, FINDINGS, FAILURE, INTERRUPTED = 0, 1, 2, 130
 
-EXIT_CODES = """\b
+CHECK_EPILOG = """\b
+Examples:
+  tritonlint check                                  this folder
+  tritonlint check src/ --select TL1 --fail-on error
+  tritonlint check --fix                            make the safe changes
+  tritonlint check --fix --unsafe-fixes --diff      look at all changes first
+  tritonlint check --write-baseline                 live with what is found now
+  tritonlint check --diff-base origin/main          only what this branch adds
+  tritonlint check - --stdin-filename src/k.py < k.py
+
+\b
 Exit codes:
   0  nothing at or above --fail-on
-  1  findings
+  1  findings, or stale entries under --strict-baseline
   2  bad options or configuration, a given path that cannot be read, or nothing to read
 """
 
@@ -88,10 +101,47 @@ def _module_ends_options(arguments: list[str]) -> list[str]:
     return [*arguments[: at + 2], "--", *arguments[at + 2 :]] if is_module else arguments
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="tritonlint", message="%(prog)s %(version)s")
+def _say_version(context: click.Context) -> None:
+    from tritonlint.version import text
+
+    click.echo(text())
+    context.exit()
+
+
+PROGRAM_EPILOG = """\b
+Examples:
+  tritonlint check                                  check this folder
+  tritonlint rule TL101                             explain a rule
+  tritonlint config src/kernels.py                  which settings hold there, and why
+  tritonlint check --help                           all options of a command
+"""
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=PROGRAM_EPILOG
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=lambda context, parameter, value: _say_version(context) if value else None,
+    help="Say which tritonlint and which rules these are, and exit.",
+)
 def program() -> None:
     """A static linter for Triton GPU kernels and the code that launches them."""
+
+
+def _selectors(*typed: Any) -> list[CompletionItem]:
+    from tritonlint.completion import selectors
+
+    return selectors(*typed)
+
+
+def _rules(*typed: Any) -> list[CompletionItem]:
+    from tritonlint.completion import rules
+
+    return rules(*typed)
 
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -108,15 +158,22 @@ _OUTPUT_FILE = click.option(
 )
 
 
-@program.command(epilog=EXIT_CODES)
+@program.command(epilog=CHECK_EPILOG, short_help="Check files and folders.")
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True, readable=False, path_type=Path))
 @click.option(
     "--select",
     metavar="RULES",
     multiple=True,
+    shell_complete=_selectors,
     help="Run only these: codes, names, prefixes as TL1, ALL; comma lists are fine.",
 )
-@click.option("--ignore", metavar="RULES", multiple=True, help="Leave these rules out.")
+@click.option(
+    "--ignore",
+    metavar="RULES",
+    multiple=True,
+    shell_complete=_selectors,
+    help="Leave these rules out.",
+)
 @click.option(
     "--min-confidence",
     type=click.Choice(["high", "medium", "low"]),
@@ -144,6 +201,7 @@ _OUTPUT_FILE = click.option(
     metavar="FILE",
     help="What `tritonlint confirm --evidence FILE` found out; refuted findings fail no build.",
 )
+@baseline_options.options
 @_OUTPUT_FORMAT
 @_OUTPUT_FILE
 @click.option("--config", type=_FILE, help="Use this configuration file for every path.")
@@ -159,6 +217,7 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
     targets = _targets(options)
     finder = _finder(options)
     options["evidence"] = _evidence(options["evidence"])
+    options["known"] = known = _known(paths or (Path(),), finder, options)
     run, texts = _run(paths or (Path(),), finder, options)
     for error in run.errors:
         click.echo(f"tritonlint: {error}", err=True)
@@ -170,15 +229,17 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
             return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
         if changed:
             run, texts = _run(paths or (Path(),), finder, options)
+    is_stale = _baselines(known, run, paths, options)
     _do_all(_reports(targets, run.findings, run.rules, texts))
     if statistics:
         click.echo(_statistics(run.findings), err=True, nl=False)
     if profile:
         click.echo(_profile(run), err=True, nl=False)
-    click.echo(_summary(run), err=True)
+    click.echo(_summary(run, known), err=True)
     if run.incomplete:
         return FAILURE
-    return FINDINGS if run.failing and not exit_zero else OK
+    failing = run.failing or (is_stale and options["strict_baseline"])
+    return FINDINGS if failing and not exit_zero else OK
 
 
 def _changes(options: dict[str, Any]) -> list[Callable[[Run, SettingsFinder, dict[str, Any]], bool]]:
@@ -203,7 +264,13 @@ def _fix(run: Run, finder: SettingsFinder, options: dict[str, Any]) -> bool:
         from tritonlint.pinning import with_pins
 
         findings = list(with_pins(findings, options["evidence"]))
-    fixed = fix(findings, finder, lambda path: run.given.get(path, path), unsafe=options["unsafe_fixes"])
+    fixed = fix(
+        findings,
+        finder,
+        lambda path: run.given.get(path, path),
+        unsafe=options["unsafe_fixes"],
+        is_wanted=options["known"].is_news,
+    )
     more = f"; {fixed.unsafe} more with --unsafe-fixes" if fixed.unsafe else ""
     return _carried_out(fixed, options, "fix", "fixed", "the fix of {} was dropped", more)
 
@@ -247,6 +314,13 @@ def _carried_out(
 
 def _finder(options: dict[str, Any]) -> SettingsFinder:
     """The settings of every path, from the files there and these options."""
+    from tritonlint.config import SettingsFinder
+
+    return SettingsFinder(_said(options), options["config"])
+
+
+def _said(options: dict[str, Any]) -> Options:
+    """What these options say of settings."""
     from tritonlint.catalog import PackError
     from tritonlint.config import ConfigError, Options, SettingsFinder
     from tritonlint.finding import Confidence, Severity
@@ -256,15 +330,15 @@ def _finder(options: dict[str, Any]) -> SettingsFinder:
     try:
         # A selector may name a rule of a pack, and only the configuration says which packs there are.
         packs = SettingsFinder(config=config).of_folder(Path.cwd()).packs if select or ignore else ()
-        said = Options(
+        return Options(
             select=parse_selectors(select, packs) if select else None,
             ignore=parse_selectors(ignore, packs) if ignore else None,
             min_confidence=Confidence(options["min_confidence"]) if options["min_confidence"] else None,
             fail_on=Severity(options["fail_on"]) if options["fail_on"] else None,
+            baseline=options["baseline"].absolute() if options.get("baseline") else None,
         )
     except (ConfigError, PackError, SelectorError) as error:
         raise Refusal(str(error)) from error
-    return SettingsFinder(said, config)
 
 
 def _run(
@@ -289,15 +363,68 @@ def _run(
                 run = check_paths(paths, finder, jobs=options["jobs"] or _cores(), cache=cache, tell=tell)
             if evidence is not None:
                 run.weigh(evidence.merged(run.findings), finder)
+            _leave_out(options["known"], run)
             return run, {}
         data = _standard_input()
         shown = display_path(stdin_filename) if stdin_filename else STDIN
         run = check_text(data, stdin_filename, finder)
         if evidence is not None:
             run.weigh(evidence.merged(run.findings, lambda path: data), finder)
+        _leave_out(options["known"], run)
         return run, {shown: data}
     except (ConfigError, PackError) as error:
         raise Refusal(str(error)) from error
+
+
+def _known(paths: tuple[Path, ...], finder: SettingsFinder, options: dict[str, Any]) -> Known:
+    """What is to be left out of the findings."""
+    from tritonlint.catalog import PackError
+    from tritonlint.config import ConfigError
+
+    def base_of(revision: str, paths: tuple[Path, ...]) -> Base:
+        from tritonlint.diff_base import base_of
+        from tritonlint.git import GitError
+
+        cache = None if options["no_cache"] else _cache_folder(finder, options["cache_dir"])
+        try:
+            with _progress() as tell:
+                return base_of(
+                    revision, paths, finder, jobs=options["jobs"] or _cores(), kept_in=cache, tell=tell
+                )
+        except GitError as error:
+            raise Refusal(f"`--diff-base {revision}`: {error}") from error
+        except OSError as error:
+            raise Refusal(
+                f"`--diff-base {revision}`: the files of that revision cannot be written: {error}"
+            ) from error
+
+    try:
+        return baseline_options.known(paths, finder, options, base_of)
+    except (ConfigError, PackError, baseline_options.Unusable) as error:
+        raise Refusal(str(error)) from error
+
+
+def _leave_out(known: Known, run: Run) -> None:
+    from tritonlint.baseline import BaselineError
+
+    try:
+        known.leave_out(run)
+    except BaselineError as error:
+        raise Refusal(str(error)) from error
+
+
+def _baselines(known: Known, run: Run, paths: tuple[Path, ...], options: dict[str, Any]) -> bool:
+    """Write what is to be written of baselines, and tell what is stale; whether anything is."""
+    from tritonlint.baseline import BaselineError
+
+    try:
+        is_stale = baseline_options.carry_out(known, options, paths)
+        if options["write_baseline"] is not None:
+            run.findings = known.found
+            known.leave_out(run)
+    except (BaselineError, baseline_options.Unusable) as error:
+        raise Refusal(str(error)) from error
+    return is_stale
 
 
 def _evidence(files: tuple[Path, ...]) -> Evidence | None:
@@ -360,7 +487,13 @@ def _profile(run: Run) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-CONFIRM_CODES = """\b
+CONFIRM_EPILOG = """\b
+Examples:
+  tritonlint confirm train.py --steps 3
+  tritonlint confirm --device cpu -m pytest tests/test_kernels.py
+  tritonlint confirm --evidence evidence.json --report report.html bench.py
+
+\b
 Exit codes:
   the program's own, if it is not 0; else
   0  no finding is confirmed
@@ -370,7 +503,9 @@ Exit codes:
 
 
 @program.command(
-    epilog=CONFIRM_CODES, context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+    epilog=CONFIRM_EPILOG,
+    short_help="Settle findings by running a program.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as in `-m pytest tests/`.")
 @click.option(
@@ -385,8 +520,20 @@ Exit codes:
     is_flag=True,
     help="Look for what no finding claims, too: accesses out of bounds, undefined lanes, races.",
 )
-@click.option("--select", metavar="RULES", multiple=True, help="Settle findings of these rules only.")
-@click.option("--ignore", metavar="RULES", multiple=True, help="Leave these rules out.")
+@click.option(
+    "--select",
+    metavar="RULES",
+    multiple=True,
+    shell_complete=_selectors,
+    help="Settle findings of these rules only.",
+)
+@click.option(
+    "--ignore",
+    metavar="RULES",
+    multiple=True,
+    shell_complete=_selectors,
+    help="Leave these rules out.",
+)
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
 @click.option("--evidence", type=_FILE, help="Write what was found out to this file, for `check --evidence`.")
 @click.option("--report", type=_FILE, help="Write a page with sources, verdicts and plots to this file.")
@@ -484,7 +631,14 @@ def _known_rules(options: dict[str, Any]) -> dict[str, type[Rule]]:
     return load(SettingsFinder(config=options["config"]).of_folder(Path.cwd()).packs).documented
 
 
-@program.command()
+CLEAN_EPILOG = """\b
+Examples:
+  tritonlint clean
+  tritonlint clean --cache-dir /var/tmp/tritonlint
+"""
+
+
+@program.command(epilog=CLEAN_EPILOG)
 @click.option("--cache-dir", type=_FOLDER, help="The cache to remove.  [default: .tritonlint_cache]")
 def clean(cache_dir: Path | None) -> None:
     """Remove the cache of earlier runs."""
@@ -589,15 +743,31 @@ def _statistics(findings: list[Finding]) -> str:
     return "".join(f"{count:>7}  {code}  {name}\n" for (code, name), count in counts.most_common())
 
 
-def _summary(run: Run) -> str:
+def _summary(run: Run, known: Known) -> str:
     found, places = len(run.findings), len({finding.path for finding in run.findings})
     summary = f"{counted(found, 'finding')} in {counted(places, 'file')}" if found else "no findings"
-    return f"{summary} ({counted(run.files, 'file')} read, {run.triton_files} with Triton)"
+    left_out = baseline_options.summary(known)
+    return f"{summary} ({counted(run.files, 'file')} read, {run.triton_files} with Triton{left_out})"
 
 
-@program.command()
-@click.argument("rule", required=False)
-@click.option("--output-format", type=click.Choice(["text", "json", "markdown"]), default="text")
+RULE_EPILOG = """\b
+Examples:
+  tritonlint rule                                   the table of all rules
+  tritonlint rule TL101
+  tritonlint rule unmasked-access --output-format markdown
+  tritonlint rule --output-format json              all rules, for programs
+"""
+
+
+@program.command(epilog=RULE_EPILOG, short_help="Explain a rule, or list all.")
+@click.argument("rule", required=False, shell_complete=_rules)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="For people, for programs, or as a page.",
+)
 @click.option("--config", type=_FILE, help="Take the rule packs from this configuration file.")
 def rule(rule: str | None, output_format: str, config: Path | None) -> int:
     """Explain RULE, given by code or name; without it, list all rules."""
@@ -606,14 +776,15 @@ def rule(rule: str | None, output_format: str, config: Path | None) -> int:
     from tritonlint.explain import explain, table
 
     try:
-        known = load(SettingsFinder(config=config).of_folder(Path.cwd()).packs)
+        packs = SettingsFinder(config=config).of_folder(Path.cwd()).packs
+        known = load(packs)
     except (ConfigError, PackError) as error:
         raise Refusal(str(error)) from error
     color = _wants_color()
     if rule is None:
-        _write(table(known, output_format, color=color), None)
+        _write(table(known, output_format, packs=packs, color=color), None)
     else:
-        _write(explain(_documented_rule(rule, known), output_format, color=color), None)
+        _write(explain(_documented_rule(rule, known), output_format, packs=packs, color=color), None)
     return OK
 
 
@@ -628,3 +799,60 @@ def _documented_rule(word: str, known: Catalog) -> type[Rule]:
     if code not in known.documented:
         raise Refusal(f"{code} ({known.names[code]}) is reserved for a rule that is not built yet")
     return known.documented[code]
+
+
+CONFIG_EPILOG = """\b
+Examples:
+  tritonlint config
+  tritonlint config src/kernels.py --ignore TL3
+  tritonlint config src/ --output-format json
+"""
+
+
+@program.command("config", epilog=CONFIG_EPILOG, short_help="Show the settings in force for a path.")
+@click.argument("path", required=False, type=click.Path(path_type=Path), default=Path())
+@click.option("--select", metavar="RULES", multiple=True, shell_complete=_selectors, help="As of `check`.")
+@click.option("--ignore", metavar="RULES", multiple=True, shell_complete=_selectors, help="As of `check`.")
+@click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
+@click.option("--fail-on", type=click.Choice(["error", "warning", "note"]), help="As of `check`.")
+@click.option("--baseline", type=_FILE, metavar="FILE", help="As of `check`.")
+@click.option("--config", type=_FILE, help="Use this configuration file for every path.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or for programs.",
+)
+def show_settings(path: Path, output_format: str, **options: Any) -> int:
+    """Show the settings in force for PATH, by default this folder: where each comes from, which rules run."""
+    from tritonlint.catalog import PackError
+    from tritonlint.config import ConfigError, SettingsFinder
+    from tritonlint.in_force import as_json, as_text, in_force
+
+    said = _said(options)
+    finder = SettingsFinder(said, options["config"])
+    try:
+        found = in_force(path, finder.of_folder(path) if path.is_dir() else finder.of_file(path), said)
+    except (ConfigError, PackError) as error:
+        raise Refusal(str(error)) from error
+    _write(as_json(found) if output_format == "json" else as_text(found), None)
+    return OK
+
+
+COMPLETION_EPILOG = """\b
+Examples:
+  eval "$(tritonlint completion bash)"              in ~/.bashrc
+  eval "$(tritonlint completion zsh)"               in ~/.zshrc, behind `compinit`
+  tritonlint completion fish > ~/.config/fish/completions/tritonlint.fish
+"""
+
+
+@program.command("completion", epilog=COMPLETION_EPILOG, short_help="Print the script for a shell.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def show_completion(shell: str) -> int:
+    """Print the script that makes SHELL complete commands, options and rules."""
+    from tritonlint.completion import script
+
+    _write(script(program, shell), None)
+    return OK

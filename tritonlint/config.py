@@ -30,6 +30,7 @@ class Options:
     exclude: tuple[str, ...] | None = None
     min_confidence: Confidence | None = None
     fail_on: Severity | None = None
+    baseline: Path | None = None
     packs: tuple[str, ...] | None = None
     policy: Policy | None = None
     file: Path | None = None
@@ -46,6 +47,8 @@ class Settings:
     exclude: tuple[str, ...] = ()
     min_confidence: Confidence = Confidence.MEDIUM
     fail_on: Severity = Severity.WARNING
+    baseline: Path | None = None
+    """The file whose findings are silenced, see `baseline.py`."""
     packs: tuple[str, ...] = catalog.DEFAULT_PACKS
     policy: Policy = field(default_factory=Policy)
     """What rules are told."""
@@ -92,7 +95,7 @@ def merge(file: Options, command_line: Options) -> Settings:
     return settings
 
 
-_PLAIN = ("per_file_ignores", "exclude", "min_confidence", "fail_on", "packs", "policy")
+_PLAIN = ("per_file_ignores", "exclude", "min_confidence", "fail_on", "baseline", "packs", "policy")
 
 
 class SettingsFinder:
@@ -102,6 +105,7 @@ class SettingsFinder:
         """If `config` is given, use it for every path, with patterns relative to the working directory."""
         self._command_line = command_line or Options()
         self._config = config
+        self._for_all: Settings | None = None
         self._by_folder: dict[str, Settings] = {}
 
     def of_file(self, file: Path) -> Settings:
@@ -130,8 +134,10 @@ class SettingsFinder:
     def _stated_in(self, folder: str) -> Settings | None:
         """The settings that start in `folder`, None if those of its parent hold."""
         if self._config is not None:
-            options = _read(self._config, Path.cwd(), required=True) or Options()
-            return merge(options, self._command_line)
+            if self._for_all is None:
+                options = _read(self._config, Path.cwd(), required=True) or Options()
+                self._for_all = merge(options, self._command_line)
+            return self._for_all
         for name in FILE_NAMES:
             candidate = os.path.join(folder, name)
             if os.path.isfile(candidate):

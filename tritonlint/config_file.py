@@ -33,19 +33,39 @@ def read_options(file: Path, *, root: Path, required: bool) -> Options | None:
     text = _text_of(file)
     if file.name == "pyproject.toml" and "tritonlint" not in text and not required:
         return None
+    table = _table_of(file, text)
+    if table is None and not required:
+        return None
+    return _Reader(file, root, text).options({} if table is None else table)
+
+
+def stated_keys(file: Path) -> dict[str, int | None]:
+    """The keys that a file sets, as `fail-on` and `autotune.allowed-paths`, each with its line if known.
+
+    Raises:
+        ConfigError: as for `read_options`.
+    """
+    text = _text_of(file)
+    reader, table = _Reader(file, file.parent, text), _table_of(file, text)
+    found: dict[str, int | None] = {}
+    for key, value in table.items() if isinstance(table, dict) else ():
+        inner = value if key in ("autotune", "constexpr") and isinstance(value, dict) else {}
+        found |= {f"{key}.{name}": reader.line_of(name) for name in inner} or {key: reader.line_of(key)}
+    return found
+
+
+def _table_of(file: Path, text: str) -> object:
+    """The table that speaks of tritonlint; None for a pyproject.toml without one."""
     import tomllib
 
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: not valid TOML: {error}") from error
-    table: object = document
-    if file.name == "pyproject.toml":
-        tool = document.get("tool")
-        table = tool.get("tritonlint") if isinstance(tool, dict) else None
-        if table is None and not required:
-            return None
-    return _Reader(file, root, text).options({} if table is None else table)
+    if file.name != "pyproject.toml":
+        return document
+    tool = document.get("tool")
+    return tool.get("tritonlint") if isinstance(tool, dict) else None
 
 
 def _text_of(file: Path) -> str:
@@ -77,6 +97,8 @@ class _Reader:
                 (pattern, self._selectors(pattern, words, packs))
                 for pattern, words in said["per_file_ignores"]
             )
+        if "baseline" in said:
+            said["baseline"] = self._file.absolute().parent / said["baseline"]
         policy = self._policy(said)
         return Options(**said, policy=policy, file=self._file, root=self._root)
 
@@ -116,10 +138,10 @@ class _Reader:
             raise self._error("packs", str(error)) from error
 
     def _error(self, key: str, message: str) -> ConfigError:
-        line = self._line_of(key)
+        line = self.line_of(key)
         return ConfigError(f"{self._file}:{line}: {message}" if line else f"{self._file}: {message}")
 
-    def _line_of(self, key: str) -> int | None:
+    def line_of(self, key: str) -> int | None:
         """The line that most likely sets `key`: TOML readers keep no positions, so the text is searched."""
         assignment = re.compile(rf"""(^|[\s.{{,"']){re.escape(key)}["']?\s*=""")
         header = re.compile(rf"""^\s*\[(.*[\[."'\s])?{re.escape(key)}["'\s]*\]""")
@@ -144,6 +166,12 @@ def _strings(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("is not a list of strings")
     return tuple(value)
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError('is not the path of a file, as "tritonlint-baseline.json"')
+    return value
 
 
 def _patterns(value: Any) -> tuple[str, ...]:
@@ -203,6 +231,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "exclude": _patterns,
     "min-confidence": _one_of(Confidence),
     "fail-on": _one_of(Severity),
+    "baseline": _path,
     "target-version": _versions,
     "target": _targets,
     "packs": _strings,

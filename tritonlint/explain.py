@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from tritonlint.catalog import DEFAULT_PACKS, OFF_BY_DEFAULT, UNSUPPRESSIBLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,20 +29,24 @@ FAMILIES = {
 }
 
 
-def explain(rule: type[Rule], output_format: str, *, color: bool = False) -> str:
-    """One rule as text for a terminal, JSON, or Markdown."""
+def explain(
+    rule: type[Rule], output_format: str, *, packs: tuple[str, ...] = DEFAULT_PACKS, color: bool = False
+) -> str:
+    """One rule, loaded with some packs, as text for a terminal, JSON, or Markdown."""
     if output_format == "json":
-        return json.dumps(as_object(rule), indent=2) + "\n"
+        return json.dumps(as_object(rule, packs), indent=2) + "\n"
     title = f"# {rule.rule_name()} ({rule.code})\n\nSeverity: {rule.severity}\n\n"
     markdown = title + rule.documentation() + "\n"
     return markdown if output_format == "markdown" else _for_terminal(markdown, color)
 
 
-def table(catalog: Catalog, output_format: str, *, color: bool = False) -> str:
+def table(
+    catalog: Catalog, output_format: str, *, packs: tuple[str, ...] = DEFAULT_PACKS, color: bool = False
+) -> str:
     """All rules as text for a terminal, JSON, or the Markdown of `rules/README.md`."""
     rules = list(catalog.documented.values())
     if output_format == "json":
-        return json.dumps([as_object(rule) for rule in rules], indent=2) + "\n"
+        return json.dumps([as_object(rule, packs) for rule in rules], indent=2) + "\n"
     if output_format == "markdown":
         return _markdown_table(rules)
     width = max(len(rule.rule_name()) for rule in rules)
@@ -52,16 +58,19 @@ def _row(rule: type[Rule], width: int, color: bool) -> str:
     return f"{code}  {rule.rule_name():<{width}}  {rule.severity:<7}  {_plain(rule.summary())}\n"
 
 
-def as_object(rule: type[Rule]) -> dict[str, Any]:
+def as_object(rule: type[Rule], packs: tuple[str, ...] = DEFAULT_PACKS) -> dict[str, Any]:
     """A rule in JSON."""
-    from tritonlint.catalog import OFF_BY_DEFAULT
+    from tritonlint.rule_facts import facts
 
     return {
         "code": rule.code,
         "name": rule.rule_name(),
         "summary": rule.summary(),
         "severity": rule.severity.value,
+        "family": FAMILIES.get(rule.code[:3]),
         "on_by_default": rule.code not in OFF_BY_DEFAULT,
+        "can_be_silenced": rule.code not in UNSUPPRESSIBLE,
+        **facts(rule, packs),
         "documentation": rule.documentation(),
     }
 
@@ -70,8 +79,6 @@ _HEADER = ("| code | name | severity | what it reports |", "|---|---|---|---|")
 
 
 def _markdown_table(rules: Iterable[type[Rule]]) -> str:
-    from tritonlint.catalog import OFF_BY_DEFAULT
-
     lines = [
         GENERATED,
         "",

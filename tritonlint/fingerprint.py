@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -57,8 +58,11 @@ def distinct(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def flagged_text(lines: list[str], place: Range) -> str:
-    """The text of a range, every run of white space as one space, so that reformatting changes nothing."""
-    return " ".join(text_between(lines, place).split())
+    """The text of a range without what a formatter changes: white space, a comma before a closing bracket."""
+    return _LAST_COMMA.sub("", "".join(text_between(lines, place).split()))
+
+
+_LAST_COMMA = re.compile(r",(?=[)\]}])")
 
 
 def _hash(parts: tuple[str, ...]) -> str:

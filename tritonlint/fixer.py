@@ -72,6 +72,7 @@ def fix(
     given: Callable[[Path], Path],
     *,
     unsafe: bool = False,
+    is_wanted: Callable[[Finding], bool] = lambda finding: True,
 ) -> Fixed:
     """Try the fixes of what was found, round by round.
 
@@ -80,6 +81,7 @@ def fix(
         finder: gives the settings of every file.
         given: the folder under which a file was asked for, which decides its project.
         unsafe: whether to try fixes that may change what the program does.
+        is_wanted: whether a finding that turns up in a later round is to be fixed as well.
     """
     result = Fixed()
     waiting = list(findings)
@@ -99,7 +101,8 @@ def fix(
                 else:
                     refused.add(_key(finding))
                     result.dropped.append((finding, reason))
-        waiting = trial.findings_in({Path(os.path.abspath(finding.path)) for finding in waiting})
+        paths = {Path(os.path.abspath(finding.path)) for finding in waiting}
+        waiting = [finding for finding in trial.findings_in(paths) if is_wanted(finding)]
     result.collect(trial.context)
     return result
 

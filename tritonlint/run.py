@@ -36,6 +36,8 @@ class Run:
     findings: list[Finding] = field(default_factory=list)
     files: int = 0
     """Files that were read."""
+    read: set[str] = field(default_factory=set)
+    """Where they lie on disk."""
     triton_files: int = 0
     """Those of them that mention Triton, and so were checked."""
     failing: bool = False
@@ -66,7 +68,7 @@ class Run:
         self.failing |= any(finding.severity.rank >= settings.fail_on.rank for finding in findings)
 
     def weigh(self, findings: list[Finding], finder: SettingsFinder) -> None:
-        """Take findings over that have verdicts now; what a run refuted fails no build."""
+        """Take findings over in place of those there were; what a run refuted fails no build."""
         self.findings = findings
         self.failing = any(
             finding.severity.rank >= finder.of_file(Path(finding.path)).fail_on.rank
@@ -140,6 +142,7 @@ def check_paths(
                 note_error(found.file, error)
                 continue
         run.files += 1
+        run.read.add(str(found.file))
         if known is not None and known.checked:
             run.add(list(known.findings), settings)
             if known.findings:
