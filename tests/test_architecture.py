@@ -32,7 +32,9 @@ LAYERS = [
     {"run", "fixer", "pinning", "known", "diff_base"},
     {"confirm"},
     {"testing"},
-    {"cli", "lsp", "pytest_plugin", "baseline_options"},
+    {"lsp", "pytest_plugin", "baseline_options"},
+    {"commands"},
+    {"cli"},
     {"__main__"},
 ]
 """From the bottom to the top: a module imports from its own layer and from those above it in this list."""

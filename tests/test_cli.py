@@ -209,7 +209,7 @@ def test_interruption(project, tritonlint, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_finder", interrupt)
+    monkeypatch.setattr("tritonlint.commands.check.finder_of", interrupt)
     outcome = tritonlint("check")
     assert (outcome.code, outcome.err.strip()) == (130, "tritonlint: interrupted")
 
@@ -303,14 +303,14 @@ def test_the_version_names_every_pack(project, tritonlint):
 
 
 def commands():
-    return [(), *((name,) for name in cli.program.commands)]
+    return [(), *((name,) for name in cli.COMMANDS)]
 
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: " ".join(command) or "tritonlint")
 def test_every_command_has_examples_and_every_option_a_help(project, tritonlint, command):
     shown = tritonlint(*command, "--help").out
     assert "\n  Examples:\n    " in shown
-    described = cli.program.commands[command[0]] if command else cli.program
+    described = cli.program.get_command(None, command[0]) if command else cli.program
     silent = [one.opts for one in described.params if isinstance(one, click.Option) and not one.help]
     assert silent == []
     assert max(map(len, shown.splitlines())) <= 110
