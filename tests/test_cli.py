@@ -198,7 +198,7 @@ def test_an_unforeseen_exception_is_no_traceback_and_not_the_code_for_findings(
         raise AssertionError("impossible")
 
     (project / "k.py").write_text(KERNEL)
-    monkeypatch.setattr(cli, "_summary", fail)
+    monkeypatch.setattr("tritonlint.commands.check._summary", fail)
     outcome = tritonlint("check")
     assert outcome.code == 2
     assert "AssertionError: impossible (test_cli.py:" in outcome.err
