@@ -295,6 +295,54 @@ def test_evidence_is_shown(project, tmp_path):
     conversation(talk, project, settings={"evidence": [str(project / "e.json")]})
 
 
+def test_cells_of_a_notebook(project):
+    """A kernel in one cell, its imports in another; a fix changes the cell, and magics are no errors."""
+    notebook = project / "n.ipynb"
+    cells = ["%matplotlib inline\nimport triton\nimport triton.language as tl", BAD.split("\n", 3)[3]]
+    addresses = [f"vscode-notebook-cell:{notebook}#{number}" for number in range(len(cells))]
+    line = LOAD - 3
+
+    async def talk(client):
+        kinds = [types.NotebookCell(types.NotebookCellKind.Code, one) for one in addresses]
+        opened = types.NotebookDocument(notebook.as_uri(), "jupyter-notebook", 1, kinds)
+        texts = [
+            types.TextDocumentItem(uri, "python", 1, text) for uri, text in zip(addresses, cells, strict=True)
+        ]
+        client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(opened, texts))
+        await client.until(lambda: set(client.said) == set(addresses))
+        assert [codes(client.said[uri].diagnostics) for uri in addresses] == [[], [("TL101", line)]]
+        place = types.Position(line, 8)
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(addresses[1]), types.Range(place, place), types.CodeActionContext([])
+        )
+        fix, *_ = await client.text_document_code_action_async(params)
+        (change,) = fix.edit.document_changes
+        (edit,) = change.edits
+        assert (change.text_document.uri, edit.range.start.line, edit.new_text) == (
+            addresses[1],
+            line,
+            ", mask=at < n",
+        )
+        client.said.clear()
+        cell = types.VersionedTextDocumentIdentifier(version=2, uri=addresses[1])
+        fixed = types.TextDocumentContentChangeWholeDocument(
+            cells[1].replace("x_ptr + at)", "x_ptr + at, mask=at < n)")
+        )
+        changes = types.NotebookDocumentCellChanges(
+            text_content=[types.NotebookDocumentCellContentChanges(cell, [fixed])]
+        )
+        client.notebook_document_did_change(
+            types.DidChangeNotebookDocumentParams(
+                types.VersionedNotebookDocumentIdentifier(version=2, uri=notebook.as_uri()),
+                types.NotebookDocumentChangeEvent(cells=changes),
+            )
+        )
+        await client.until(lambda: addresses[1] in client.said)
+        assert codes(client.said[addresses[1]].diagnostics) == []
+
+    conversation(talk, project)
+
+
 # --- the quick check -----------------------------------------------------------------------------------
 
 WHOLE = sorted((FIXTURES / "rules").glob("*/*.py"))

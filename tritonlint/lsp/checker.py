@@ -16,6 +16,7 @@ from tritonlint.evidence import Evidence
 from tritonlint.files import display_path
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
 from tritonlint.lsp.slices import Parts
+from tritonlint.notebook import is_notebook
 from tritonlint.roots import project_root
 from tritonlint.source import ParseFailure, Source
 
@@ -125,7 +126,14 @@ class Checker:
         self._context = self._context.renewed({path: data})
         self._context.poll = poll
         root = project_root(path, folder)
-        found = check_source(text, display_path(path), settings, file=path, root=root, context=self._context)
+        found = check_source(
+            data if is_notebook(path.name) else text,
+            display_path(path),
+            settings,
+            file=path,
+            root=root,
+            context=self._context,
+        )
         return self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
 
     def _broken(self, path: Path, text: str) -> Sequence[Finding]:

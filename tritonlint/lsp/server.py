@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tritonlint.evidence import Evidence, EvidenceError, read
 from tritonlint.failure import describe
 from tritonlint.files import display_path
 from tritonlint.finding import Finding, Range
+from tritonlint.lsp import notebooks
 from tritonlint.lsp.actions import FIX_ALL, Opened, actions
 from tritonlint.lsp.checker import Checker, Stopped
 from tritonlint.lsp.client_settings import ClientSettings, SettingsError
@@ -36,12 +38,25 @@ def _lines_of(document: TextDocument) -> tuple[str, ...]:
     return tuple(_LINE.findall(document.source))
 
 
+_NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    notebook_selector=[
+        types.NotebookDocumentFilterWithNotebook(
+            notebook="jupyter-notebook", cells=[types.NotebookCellLanguage("python")]
+        )
+    ],
+    save=True,
+)
+
+
 class TritonlintServer(LanguageServer):
     """Keeps the findings of every open text, and says them."""
 
     def __init__(self) -> None:
         super().__init__(
-            "tritonlint", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental
+            "tritonlint",
+            __version__,
+            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+            notebook_document_sync=_NOTEBOOKS,
         )
         self.settings = ClientSettings()
         self.first_settings: Any = None
@@ -59,11 +74,14 @@ class TritonlintServer(LanguageServer):
 
     def changed(self, uri: str, *, quick: bool = True) -> None:
         """A text is new, or another one: check it as soon as the thread is free."""
+        self._start(uri, self._check(uri, quick))
+
+    def _start(self, uri: str, check: Coroutine[Any, Any, None]) -> None:
         self._versions[uri] = self._versions.get(uri, 0) + 1
         old = self._tasks.pop(uri, None)
         if old is not None:
             old.cancel()
-        self._tasks[uri] = asyncio.get_running_loop().create_task(self._check(uri, quick))
+        self._tasks[uri] = asyncio.get_running_loop().create_task(check)
 
     def closed(self, uri: str) -> None:
         """A text is not open any more: nothing is said of it."""
@@ -87,6 +105,37 @@ class TritonlintServer(LanguageServer):
         self._thread.submit(self._checker.forget, self.settings.finder(), evidence)
         for uri in list(self.workspace.text_documents):
             self.changed(uri, quick=False)
+        for uri in list(self.workspace.notebook_documents):
+            self.notebook_changed(uri)
+
+    def notebook_changed(self, uri: str) -> None:
+        """A notebook is new, or another one."""
+        self._start(uri, self._check_notebook(uri))
+
+    def notebook_closed(self, uri: str, cells: list[str]) -> None:
+        """A notebook is not open any more."""
+        self.closed(uri)
+        for cell in cells:
+            self.findings.pop(cell, None)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(cell, []))
+
+    async def _check_notebook(self, uri: str) -> None:
+        version, path = self._versions[uri], path_of(uri)
+        notebook = self.workspace.get_notebook_document(notebook_uri=uri)
+        if path is None or notebook is None:
+            return
+        texts = {cell.document: self.workspace.get_text_document(cell.document) for cell in notebook.cells}
+        file = notebooks.file_of(notebook, lambda cell: texts[cell].source)
+        findings = await self._in_thread(uri, version, self._checker.check, path, file)
+        if findings is None or self._versions.get(uri) != version:
+            return
+        for cell, found in notebooks.by_cell(findings, notebook).items():
+            self.findings[cell] = found
+            columns = self.columns(texts[cell].source)
+            said = [diagnostic(finding, columns) for finding in found]
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(cell, said, texts[cell].version)
+            )
 
     async def _check(self, uri: str, quick: bool) -> None:
         version = self._versions[uri]
@@ -174,16 +223,21 @@ class TritonlintServer(LanguageServer):
 
     def opened(self, uri: str) -> Opened | None:
         """A text with what was found in it last, None before that."""
-        path = path_of(uri)
+        path = self._path_of(uri)
         if path is None or uri not in self.findings:
             return None
         document = self.workspace.get_text_document(uri)
         text = document.source
         return Opened(uri, display_path(path), text, document.version, self.columns(text), self.findings[uri])
 
+    def _path_of(self, uri: str) -> Path | None:
+        """The file of a text; of a cell, that of its notebook."""
+        notebook = self.workspace.get_notebook_document(cell_uri=uri)
+        return path_of(notebook.uri if notebook is not None else uri)
+
     async def hover(self, uri: str, position: types.Position) -> str | None:
         """What is known of a place, as Markdown."""
-        opened, path = self.opened(uri), path_of(uri)
+        opened, path = self.opened(uri), self._path_of(uri)
         if opened is None or path is None:
             return None
         from tritonlint.lsp import hover
@@ -192,6 +246,8 @@ class TritonlintServer(LanguageServer):
         rules = catalog.load(catalog.DEFAULT_PACKS).documented
 
         def of_values() -> str | None:
+            if path != path_of(uri):
+                return None  # a cell is no module of its own
             try:
                 module: Any = self._checker.module_of(path, opened.text, self._folder_of(path))
                 return hover.of_values(module, place)
@@ -255,6 +311,23 @@ def create() -> TritonlintServer:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders_changed(ls: TritonlintServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
         ls.everything_changed()
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def notebook_opened(ls: TritonlintServer, params: types.DidOpenNotebookDocumentParams) -> None:
+        ls.notebook_changed(params.notebook_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def notebook_changed(ls: TritonlintServer, params: types.DidChangeNotebookDocumentParams) -> None:
+        if ls.settings.runs_on_type:
+            ls.notebook_changed(params.notebook_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def notebook_saved(ls: TritonlintServer, params: types.DidSaveNotebookDocumentParams) -> None:
+        ls.notebook_changed(params.notebook_document.uri)
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def notebook_closed(ls: TritonlintServer, params: types.DidCloseNotebookDocumentParams) -> None:
+        ls.notebook_closed(params.notebook_document.uri, [one.uri for one in params.cell_text_documents])
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
