@@ -1,7 +1,7 @@
 """Calls the operations of liger-kernel and FlashNN at friendly and at ragged sizes, forward and backward.
 
-A program for `tritonlint confirm benchmarks/confirm/packages.py [liger|flashnn]`; both packages must be on
-the path. An operation that cannot be called is named with its error, and the next one follows.
+A program for `tritonlint confirm benchmarks/confirm/packages.py [liger|flashnn|rope ...]`; both packages
+must be on the path. An operation that cannot be called is named with its error, and the next one follows.
 """
 
 from __future__ import annotations
@@ -103,13 +103,13 @@ def flashnn(rows: int, columns: int) -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Call everything, or what is named."""
-    wanted = sys.argv[1:] or ["liger", "flashnn"]
+    """Call everything, or the packages and operations that are named."""
+    wanted = sys.argv[1:]
     for package in (liger, flashnn):
-        if package.__name__ not in wanted:
-            continue
         for rows, columns in SIZES:
             for name, call in package(rows, columns).items():
+                if wanted and not {package.__name__, name} & set(wanted):
+                    continue
                 try:
                     result = call()
                     if isinstance(result, torch.Tensor) and result.requires_grad:
