@@ -579,6 +579,18 @@ def show(poly: Poly) -> str:
     return text
 
 
+_WORDED = frozenset(
+    "param name hostparam config either carried left truth pid programs arange floordiv mod min max pow2ceil "
+    "dim stride numel cdiv len rank sum product".split()
+)
+"""The kinds of atoms that are shown as an author would write them."""
+
+
+def is_worded(poly: Poly) -> bool:
+    """Whether every part of an expression is shown in words that its author would know."""
+    return all(atom.kind in _WORDED for atom in poly.closure) and "..." not in show(poly)
+
+
 def _show_monomial(monomial: Monomial) -> str:
     return " * ".join(sorted(_factor(show_atom(atom)) for atom in monomial))
 

@@ -8,6 +8,7 @@ from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Module, Place
 from tritonlint.model.extents import Custom, OpenExtent, open_extents
 from tritonlint.model.powers import Origin
+from tritonlint.model.symbolic import is_worded
 from tritonlint.rule import Rule
 from tritonlint_rules.shapes._changes import rounded
 
@@ -109,6 +110,6 @@ def _message(item: OpenExtent) -> str:
     size = str(item.size)
     if item.place.node is item.launch.node:
         return f"`{item.parameter}` is a tile extent and must be a power of two, but {how}"
-    if "..." in size or "unknown(" in size:
+    if not is_worded(item.size):
         size = item.place.text.splitlines()[0]  # no formula: the host's own words
     return f"`{size}` {how}, but `{item.parameter}` is a tile extent and must be a power of two"
