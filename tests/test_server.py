@@ -225,6 +225,44 @@ def test_fixes_and_comments(project, newline):
     conversation(talk, project)
 
 
+@pytest.mark.parametrize("run", ["onType", "onSave"])
+def test_fixes_are_for_the_text_that_is_there(project, run):
+    """Lines go in, and at once a fix is asked for: it is made where the load is now."""
+    file = project / "kernels.py"
+
+    async def talk(client):
+        client.open(file)
+        await client.diagnostics(file)
+        client.change(file, 2, ((0, 0), (0, 0), "import os\n@os.f\ndef g(): pass\n"))
+        (action,) = await client.actions(file, LOAD + 3, ["source.fixAll"])
+        (change,) = action.edit.document_changes
+        assert (change.text_document.version, change.edits[0].range.start.line) == (2, LOAD + 3)
+
+    conversation(talk, project, settings={"run": run})
+
+
+def test_many_actions_at_once(project):
+    """Each statement gets one comment, and the text is read once for all of them."""
+    file = project / "many.py"
+    head, kernel = BAD.split("\n\n\n")
+    count = 60
+    file.write_text(head + "".join(f"\n\n\n{kernel.replace('copied', f'copied{i}')}" for i in range(count)))
+
+    async def talk(client):
+        client.open(file)
+        await client.diagnostics(file)
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(file.as_uri()),
+            types.Range(types.Position(0, 0), types.Position(10**6, 0)),
+            types.CodeActionContext(diagnostics=[]),
+        )
+        found = await client.text_document_code_action_async(params)
+        assert len([one for one in found if one.title.startswith("ignore")]) == count
+        assert len(found) == 2 * count + 1
+
+    conversation(talk, project)
+
+
 def test_hover(project):
     file = project / "kernels.py"
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from tritonlint import edits
-from tritonlint.catalog import UNSUPPRESSIBLE
 from tritonlint.finding import Applicability, Edit, Finding, Range
 from tritonlint.ignores import ignored
 from tritonlint.lsp.convert import Columns, diagnostic, text_edit, uri_of
@@ -57,9 +56,7 @@ def actions(
         for finding in here:
             if finding.fix is not None:
                 yield _fix(finding, opened, text_at)
-        for finding in here:
-            if finding.code not in UNSUPPRESSIBLE:
-                yield from _ignore(finding, opened)
+        yield from _ignore(here, opened)
     if asks_for(FIX_ALL):
         chosen = _safe(opened)
         if chosen:
@@ -79,17 +76,18 @@ def _fix(finding: Finding, opened: Opened, text_at: Callable[[str], Columns]) ->
     )
 
 
-def _ignore(finding: Finding, opened: Opened) -> Iterator[types.CodeAction]:
+def _ignore(here: Sequence[Finding], opened: Opened) -> Iterator[types.CodeAction]:
+    """A comment for each statement that something is found in."""
     normalized = opened.text.replace("\r\n", "\n").replace("\r", "\n")
-    for group in ignored([finding], normalized, REASON):
-        for silenced in group:
-            assert silenced.fix is not None
-            yield types.CodeAction(
-                title=f"ignore {finding.code} here (then {REASON})",
-                kind="quickfix",
-                diagnostics=[diagnostic(finding, opened.columns)],
-                edit=_change(opened, silenced.fix.edits, lambda path: opened.columns),
-            )
+    for group in ignored(here, normalized, REASON) if here else ():
+        codes = ", ".join(dict.fromkeys(one.code for one in group))
+        made = [edit for one in group if one.fix is not None for edit in one.fix.edits]
+        yield types.CodeAction(
+            title=f"ignore {codes} here (then {REASON})",
+            kind="quickfix",
+            diagnostics=[diagnostic(one, opened.columns) for one in group],
+            edit=_change(opened, made, lambda path: opened.columns),
+        )
 
 
 def _safe(opened: Opened) -> list[Edit]:

@@ -60,6 +60,10 @@ class Checker:
         self._context = Context(self._texts)
         self._known.clear()
 
+    def refresh(self, finder: SettingsFinder) -> None:
+        """A file was saved, which may have been a configuration."""
+        self._finder = finder
+
     def close(self, path: Path) -> None:
         """A text is not open any more: what is on disk counts."""
         if self._texts.pop(path, None) is not None:
@@ -126,6 +130,7 @@ class Checker:
         self._context = self._context.renewed({path: data})
         self._context.poll = poll
         root = project_root(path, folder)
+        text = text.removeprefix("\ufeff")  # as reading a file does
         found = check_source(
             data if is_notebook(path.name) else text,
             display_path(path),

@@ -87,7 +87,11 @@ def diagnostic(finding: Finding, columns: Columns) -> types.Diagnostic:
         tags=[types.DiagnosticTag.Unnecessary] if finding.code == UNUSED else None,
         related_information=[
             types.DiagnosticRelatedInformation(
-                types.Location(uri_of(other.path), _plain(other.range)), other.message
+                types.Location(
+                    uri_of(other.path),
+                    columns.range(other.range) if other.path == finding.path else _plain(other.range),
+                ),
+                other.message,
             )
             for other in finding.related
         ]

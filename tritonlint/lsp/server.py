@@ -29,7 +29,8 @@ from tritonlint.source import ParseFailure, Source
 
 IDLE = 0.3
 """Seconds without a change after which a text is checked as a whole."""
-SECTION = "tritonlint"
+PATIENCE = 5.0
+"""Seconds that a question waits for the check of the text it is about."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -61,8 +62,10 @@ class TritonlintServer(LanguageServer):
         self.settings = ClientSettings()
         self.first_settings: Any = None
         """What the client said when it started."""
-        self.findings: dict[str, list[Finding]] = {}
-        """By address, of the text that was checked last."""
+        self.findings: dict[str, tuple[str, list[Finding]]] = {}
+        """By address, the text that was checked last, and what was found in it."""
+        self._cells: dict[str, set[str]] = {}
+        """By notebook, the cells that something was said of."""
         self._checker = Checker()
         self._thread = ThreadPoolExecutor(1, "tritonlint")
         """One, since a check is all Python: two would wait for each other."""
@@ -95,6 +98,12 @@ class TritonlintServer(LanguageServer):
             self._thread.submit(self._checker.close, path)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
+    def refresh(self) -> None:
+        """Something was saved, which may matter to all open texts, and may have been a configuration."""
+        self._thread.submit(self._checker.refresh, self.settings.finder())
+        for uri in list(self.workspace.text_documents):
+            self.changed(uri, quick=False)
+
     def everything_changed(self) -> None:
         """Settings, or files on disk, are others: check all open texts anew."""
         evidence = Evidence()
@@ -107,6 +116,7 @@ class TritonlintServer(LanguageServer):
             self.changed(uri, quick=False)
         for uri in list(self.workspace.notebook_documents):
             self.notebook_changed(uri)
+        self._told.clear()
 
     def notebook_changed(self, uri: str) -> None:
         """A notebook is new, or another one."""
@@ -115,6 +125,10 @@ class TritonlintServer(LanguageServer):
     def notebook_closed(self, uri: str, cells: list[str]) -> None:
         """A notebook is not open any more."""
         self.closed(uri)
+        self._silence({*cells, *self._cells.pop(uri, ())})
+
+    def _silence(self, cells: set[str]) -> None:
+        """Nothing is said any more of cells that are gone."""
         for cell in cells:
             self.findings.pop(cell, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(cell, []))
@@ -129,8 +143,11 @@ class TritonlintServer(LanguageServer):
         findings = await self._in_thread(uri, version, self._checker.check, path, file)
         if findings is None or self._versions.get(uri) != version:
             return
-        for cell, found in notebooks.by_cell(findings, notebook).items():
-            self.findings[cell] = found
+        by_cell = notebooks.by_cell(findings, notebook)
+        self._silence(self._cells.get(uri, set()) - by_cell.keys())
+        self._cells[uri] = set(by_cell)
+        for cell, found in by_cell.items():
+            self.findings[cell] = (texts[cell].source, found)
             columns = self.columns(texts[cell].source)
             said = [diagnostic(finding, columns) for finding in found]
             self.text_document_publish_diagnostics(
@@ -174,14 +191,14 @@ class TritonlintServer(LanguageServer):
             self._tell(str(error))
         except Exception as error:  # noqa: BLE001 - the server must outlive whatever one text does to it
             self._tell(f"{path.name} could not be checked: {describe(error)}; please report it")
-        return None
+        return []  # what was found before is of another text
 
     def _publish(
         self, uri: str, version: int, text: str, number: int | None, findings: list[Finding]
     ) -> None:
         if self._versions.get(uri) != version:
             return
-        self.findings[uri] = findings
+        self.findings[uri] = (text, findings)
         columns = self.columns(text)
         said = [diagnostic(finding, columns) for finding in findings]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, said, number))
@@ -222,13 +239,26 @@ class TritonlintServer(LanguageServer):
         return Columns(Source("", text).lines, self.workspace.position_encoding or "utf-16")
 
     def opened(self, uri: str) -> Opened | None:
-        """A text with what was found in it last, None before that."""
-        path = self._path_of(uri)
-        if path is None or uri not in self.findings:
-            return None
+        """A text with what was found in it; None if it has changed since it was checked."""
+        path, (checked, findings) = self._path_of(uri), self.findings.get(uri, (None, []))
         document = self.workspace.get_text_document(uri)
         text = document.source
-        return Opened(uri, display_path(path), text, document.version, self.columns(text), self.findings[uri])
+        if path is None or checked != text:
+            return None
+        return Opened(uri, display_path(path), text, document.version, self.columns(text), findings)
+
+    async def checked(self, uri: str) -> Opened | None:
+        """A text with what is found in it, after a check if it needs one; None if that takes too long.
+
+        What was found in an older text must not be mended in this one.
+        """
+        if self.opened(uri) is None and uri in self.workspace.text_documents:
+            if uri not in self._tasks or self._tasks[uri].done():
+                self.changed(uri, quick=False)
+            until = asyncio.get_running_loop().time() + PATIENCE
+            while self.opened(uri) is None and asyncio.get_running_loop().time() < until:
+                await asyncio.sleep(0.02)
+        return self.opened(uri)
 
     def _path_of(self, uri: str) -> Path | None:
         """The file of a text; of a cell, that of its notebook."""
@@ -293,8 +323,7 @@ def create() -> TritonlintServer:
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(ls: TritonlintServer, params: types.DidSaveTextDocumentParams) -> None:
-        for uri in list(ls.workspace.text_documents):  # what was saved may matter to all of them
-            ls.changed(uri, quick=False)
+        ls.refresh()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(ls: TritonlintServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -333,8 +362,8 @@ def create() -> TritonlintServer:
         types.TEXT_DOCUMENT_CODE_ACTION,
         types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
     )
-    def code_actions(ls: TritonlintServer, params: types.CodeActionParams) -> list[types.CodeAction]:
-        text = ls.opened(params.text_document.uri)
+    async def code_actions(ls: TritonlintServer, params: types.CodeActionParams) -> list[types.CodeAction]:
+        text = await ls.checked(params.text_document.uri)
         if text is None:
             return []
         where = Range(text.columns.place(params.range.start), text.columns.place(params.range.end))
