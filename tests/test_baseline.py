@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import KERNEL
 
-from tritonlint.baseline import FILE_NAME
+from tritonlint.baseline import FILE_NAME, BaselineError, read
 
 SECOND = KERNEL.replace("def copy", "def second").partition("@triton.jit")[2]
 BROKEN = "import triton\ndef f(:\n"
@@ -434,3 +434,19 @@ def test_the_commands_in_the_documentation_run(tmp_path, monkeypatch, tritonlint
             (settings,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
             (tmp_path / "pyproject.toml").write_text(settings)
             assert tritonlint("check").code == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tritonlint-baseline": 1, "findings": [], "findings": [{"a": 1}]}',
+        '{"tritonlint-baseline": 1, "f\\u0069ndings": [{"a": 1}]}',
+        '{"tritonlint-baseline": ' + "1" * 5000 + ', "findings": []}',
+    ],
+    ids=["two lists", "escaped", "huge number"],
+)
+def test_odd_baselines_are_refused_in_words(tmp_path, text):
+    file = tmp_path / "b.json"
+    file.write_text(text)
+    with pytest.raises(BaselineError, match=r"b\.json"):
+        read(file)

@@ -184,6 +184,8 @@ def read(file: Path) -> Baseline:
         raise BaselineError(f"{name}:{error.lineno}: not valid JSON: {error.msg}; {remedy}") from error
     except RecursionError as error:
         raise BaselineError(f"{name}: no baseline: nested too deeply; {_REMEDY}") from error
+    except ValueError as error:  # a number of more digits than Python reads
+        raise BaselineError(f"{name}: no baseline: {error}; {_REMEDY}") from error
     return Baseline(file, _entries(name, text, document))
 
 
@@ -234,14 +236,18 @@ def _entry(said: Any) -> Entry:
 
 
 def _line_of(text: str, index: int) -> int:
-    """The line that the entry `index` begins on."""
+    """The line that the entry `index` begins on; the first, where the list is written in an odd way."""
     decoder = json.JSONDecoder()
-    at = text.index("[", text.index('"findings"')) + 1
-    for _ in range(index + 1):
-        while text[at] in " \t\r\n,":
-            at += 1
-        start = at
-        _, at = decoder.raw_decode(text, at)
+    start = 0
+    try:
+        at = text.index("[", text.index('"findings"')) + 1
+        for _ in range(index + 1):
+            while text[at] in " \t\r\n,":
+                at += 1
+            start = at
+            _, at = decoder.raw_decode(text, at)
+    except (ValueError, IndexError):
+        return 1
     return text[:start].count("\n") + 1
 
 
