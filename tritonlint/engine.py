@@ -22,8 +22,7 @@ from tritonlint.failure import failed, invalid_syntax
 from tritonlint.files import Found, display_path
 from tritonlint.finding import Confidence, Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
-from tritonlint.notebook import is_notebook
-from tritonlint.roots import project_root
+from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
 from tritonlint.syntax import first_line

@@ -19,18 +19,11 @@ from tritonlint import magics
 from tritonlint.finding import Cells, Position, Range
 from tritonlint.parsing import ParseFailure, parsed
 
-SUFFIX = ".ipynb"
-
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _UNIT = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\]", re.DOTALL)
 """One character as JSON spells it; the second half of a pair belongs to the first."""
 _PYTHONS = frozenset(("python", "python3", "ipython"))
-
-
-def is_notebook(path: str) -> bool:
-    """Whether a path is a notebook's, by its name."""
-    return path.endswith(SUFFIX)
 
 
 class Literal(NamedTuple):

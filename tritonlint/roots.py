@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 _MARKERS = ("tritonlint.toml", "pyproject.toml", ".git")
+NOTEBOOK = ".ipynb"
+"""What the names of notebooks end with."""
 _SKIPPED = frozenset((".git", "__pycache__", "node_modules", ".venv", "venv", ".tox", ".mypy_cache"))
 
 
@@ -31,6 +33,11 @@ def _root_above(folder: Path) -> Path | None:
         if any(os.path.exists(parent / marker) for marker in _MARKERS):
             return parent
     return package_top(folder / "_")
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a path is a notebook's, by its name."""
+    return path.endswith(NOTEBOOK)
 
 
 def package_top(file: Path) -> Path | None:

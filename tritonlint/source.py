@@ -8,9 +8,9 @@ import tokenize
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tritonlint import magics, notebook
 from tritonlint.finding import Position, Range
 from tritonlint.parsing import ParseFailure, parsed, parses
+from tritonlint.roots import is_notebook
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ class Source:
         Raises:
             ParseFailure: the bytes do not decode, or hold NUL, or are no sound notebook.
         """
-        if notebook.is_notebook(display):
+        if is_notebook(display):
+            from tritonlint import notebook  # most runs see none
+
             book = notebook.read(data)
             return cls(display, book.text, notebook=book)
         if b"\0" in data:
@@ -101,6 +103,10 @@ class Source:
         """
         if self.notebook is not None:
             return self.notebook.code
+        if "%%" not in self.normalized:
+            return self.normalized
+        from tritonlint import magics  # most files have no cells
+
         if not magics.has_cells(self.normalized) or parses(self.normalized):
             return self.normalized
         return magics.file_code(self.normalized)

@@ -112,10 +112,10 @@ def baselines(known: Known, run: Run, paths: tuple[Path, ...], options: dict[str
 
 def evidence_of(files: tuple[Path, ...]) -> Evidence | None:
     """What runs said, as some files have it; None without a file."""
-    from tritonlint import evidence
-
     if not files:
         return None
+    from tritonlint import evidence
+
     try:
         return evidence.read(files)
     except (OSError, evidence.EvidenceError) as error:

@@ -257,6 +257,8 @@ class Words:
 
     def mentioning(self, word: bytes, *, anywhere: bool) -> list[Path]:
         """The files in which a word occurs: those that may launch, or `anywhere`."""
+        if not anywhere and not self.changed:
+            return list(self.index.get(word, ()))
         whole = re.compile(rb"(?<![A-Za-z0-9_])%b(?![A-Za-z0-9_])" % re.escape(word))
         found = [path for path in self.index.get(word, ()) if path not in self.changed]
         for path, data in self.changed.items():
