@@ -14,7 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
-    {"finding", "git", "nearest", "parsing", "patterns", "roots", "syntax", "wording"},
+    {"finding", "git", "nearest", "parsing", "patterns", "replacing", "roots", "syntax", "wording"},
     {"magics"},
     {"notebook"},
     {"source", "policy"},

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -112,16 +111,9 @@ class Baseline:
         Raises:
             OSError: it cannot be written.
         """
-        file = self.file.resolve()  # a symbolic link stays one
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as target:
-                target.write(self.text().encode())
-            os.chmod(name, file.stat().st_mode & 0o7777 if file.exists() else 0o666 & ~_umask())
-            os.replace(name, file)
-        except BaseException:
-            os.unlink(name)
-            raise
+        from tritonlint import replacing  # only a run that writes needs what it brings along
+
+        replacing.replace(self.file, self.text().encode())
 
 
 def takes(finding: Finding) -> bool:
@@ -132,12 +124,6 @@ def takes(finding: Finding) -> bool:
 @lru_cache(maxsize=65536)
 def _real(folder: str) -> str:
     return os.path.realpath(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _line(entry: Entry) -> str:

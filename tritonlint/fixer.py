@@ -6,16 +6,14 @@ changes nothing. A fix that fails its trial is dropped, and the reason is told.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tritonlint import edits, notebook_edits
+from tritonlint import edits, notebook_edits, replacing
 from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_source
 from tritonlint.files import display_path
@@ -63,7 +61,7 @@ class Fixed:
             OSError: a file cannot be written; those before it are, it and those behind are not.
         """
         for path in sorted(self.after):
-            _replace(path, self.after[path])
+            replacing.replace(path, self.after[path])
 
 
 def fix(
@@ -275,23 +273,3 @@ def _lines(data: bytes) -> list[str]:
     """Lines as `git` sees them: a form feed ends none."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     return [line + "\n" for line in lines[:-1]] + [lines[-1]] * bool(lines[-1])
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file beside the old one and put it in its place, with the mode and owner of the old one."""
-    path = path.resolve()  # a symbolic link stays one
-    old = path.stat()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, old.st_mode & 0o7777)
-        if hasattr(os, "chown"):
-            with contextlib.suppress(PermissionError):  # only root may give a file away
-                os.chown(name, old.st_uid, old.st_gid)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
