@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Confidence, Verdict
+from tritonlint.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -149,7 +150,7 @@ def _expectation(line: int, said: str) -> Expectation:
 
 def _matches(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
     """Each match in a comment, with the line it speaks of."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = Source("", text).lines
     for number, column, comment in _comments(text, lines):
         alone = not lines[number - 1][:column].strip()
         speaks_of = _next_code_line(lines, number) if alone else number

@@ -11,6 +11,7 @@ from tritonlint import edits
 from tritonlint.finding import Applicability, Edit, Finding, Range
 from tritonlint.ignores import ignored
 from tritonlint.lsp.convert import Columns, diagnostic, text_edit, uri_of
+from tritonlint.source import Source
 
 FIX_ALL = "source.fixAll.tritonlint"
 REASON = "say why"
@@ -78,8 +79,8 @@ def _fix(finding: Finding, opened: Opened, text_at: Callable[[str], Columns]) ->
 
 def _ignore(here: Sequence[Finding], opened: Opened) -> Iterator[types.CodeAction]:
     """A comment for each statement that something is found in."""
-    normalized = opened.text.replace("\r\n", "\n").replace("\r", "\n")
-    for group in ignored(here, normalized, REASON) if here else ():
+    text = Source(opened.path, opened.text).normalized
+    for group in ignored(here, text, REASON) if here else ():
         codes = ", ".join(dict.fromkeys(one.code for one in group))
         made = [edit for one in group if one.fix is not None for edit in one.fix.edits]
         yield types.CodeAction(

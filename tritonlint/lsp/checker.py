@@ -5,22 +5,23 @@ What was read of a project is kept between checks; what was concluded from it is
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonlint.config import SettingsFinder
-from tritonlint.engine import Context, check_source
+from tritonlint.engine import Context, check_source, mentions_triton
 from tritonlint.evidence import Evidence
+from tritonlint.failure import invalid_syntax
 from tritonlint.files import display_path
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
 from tritonlint.lsp.slices import Parts
-from tritonlint.notebook import is_notebook
-from tritonlint.roots import project_root
+from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
 
 SYNTAX = "TL901"
+_BYTE_ORDER_MARK = "\ufeff"
+"""Reading a file takes it away; a client may send it."""
 
 
 class Stopped(BaseException):
@@ -83,6 +84,7 @@ class Checker:
             ConfigError: a configuration file cannot be used.
             PackError: a rule pack cannot be loaded.
         """
+        text = text.removeprefix(_BYTE_ORDER_MARK)
         findings = self._checked(path, text, folder, poll)
         self._known[path] = Checked(text, tuple(findings))
         return findings
@@ -94,18 +96,20 @@ class Checker:
             ConfigError: a configuration file cannot be used.
             PackError: a rule pack cannot be loaded.
         """
-        known = self._known.get(path)
+        text, known, shown = text.removeprefix(_BYTE_ORDER_MARK), self._known.get(path), display_path(path)
         if known is None:
             return None
         edit = _Edit.between(known.text, text)
         if edit.is_comment:
             self._known[path] = replace(known, text=text)
             return list(known.findings)
-        kept = [moved for one in known.findings if (moved := edit.moved(one, display_path(path))) is not None]
+        kept = [moved for one in known.findings if (moved := edit.moved(one, shown)) is not None]
         try:
-            parts = Parts(text, ast.parse(text.replace("\r\n", "\n").replace("\r", "\n")))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return [*(one for one in kept if one.code != SYNTAX), *self._broken(path, text)]
+            parts = Parts(Source(shown, text))
+        except ParseFailure as failure:
+            kept = [one for one in kept if one.code != SYNTAX]
+            is_ours = mentions_triton(text.encode("utf-8", "replace"))
+            return [*kept, invalid_syntax(failure, shown)] if is_ours else kept
         if not known.is_sound or edit.is_of_headers:
             return None
         changed = parts.between(edit.first, edit.last)
@@ -130,7 +134,6 @@ class Checker:
         self._context = self._context.renewed({path: data})
         self._context.poll = poll
         root = project_root(path, folder)
-        text = text.removeprefix("\ufeff")  # as reading a file does
         found = check_source(
             data if is_notebook(path.name) else text,
             display_path(path),
@@ -140,16 +143,6 @@ class Checker:
             context=self._context,
         )
         return self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
-
-    def _broken(self, path: Path, text: str) -> Sequence[Finding]:
-        from tritonlint.failure import invalid_syntax
-
-        shown = display_path(path)
-        try:
-            Source(shown, text).tree  # noqa: B018 - parses, or raises
-        except ParseFailure as failure:
-            return [invalid_syntax(failure, shown)] if "triton" in text else []
-        return []
 
     def module_of(self, path: Path, text: str, folder: Path) -> object:
         """What the model makes of a text, for questions about it.
@@ -177,7 +170,7 @@ class _Edit:
 
     @classmethod
     def between(cls, old: str, new: str) -> _Edit:
-        before, after = _lines(old), _lines(new)
+        before, after = Source("", old).lines, Source("", new).lines
         least = min(len(before), len(after))
         same = next((i for i in range(least) if before[i] != after[i]), least)
         tail = next((i for i in range(least - same) if before[-1 - i] != after[-1 - i]), least - same)
@@ -224,10 +217,6 @@ def _differ_in_comments(one: str, other: str) -> bool:
     if any(sign in both for sign in ("'", '"', "tritonlint", "noqa", "triton")):
         return False
     return one.split("#")[0].rstrip() == other.split("#")[0].rstrip()
-
-
-def _lines(text: str) -> list[str]:
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _lies_in(finding: Finding, spans: list[tuple[int, int]]) -> bool:

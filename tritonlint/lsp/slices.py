@@ -12,6 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tritonlint.source import Source
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -41,13 +45,12 @@ class Parts:
     """A file, cut into parts.
 
     Raises:
-        SyntaxError: it does not parse.
-        ValueError: it does not parse.
+        ParseFailure: it does not parse.
     """
 
-    def __init__(self, text: str, tree: ast.Module) -> None:
-        self.lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        self.parts = list(self._cut(tree))
+    def __init__(self, source: Source) -> None:
+        self.lines = source.lines
+        self.parts = list(self._cut(source.tree))
 
     def _cut(self, tree: ast.Module) -> Iterator[Part]:
         begins = 1
