@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from tritonlint.confirm.backends import Backend
+from tritonlint.confirm.backends import Backend, private_cache
 from tritonlint.confirm.capture import TunedLaunch, Tuning
 from tritonlint.confirm.copies import Copies
-from tritonlint.confirm.launches import Launch, PerKernel
+from tritonlint.confirm.launches import Launch, PerKernel, fresh
 from tritonlint.confirm.sites import Site
 from tritonlint.finding import Finding, Verdict
 
@@ -76,12 +76,17 @@ class Lab:
             known[signature] = self.backend.probe(launch, self.copies(launch))
         return known[signature]
 
-    def run(self, launch: Launch) -> Copies:
-        """Run a launch on copies of its arguments, which hold the results afterwards."""
-        copies = self.copies(launch)
+    def run(self, launch: Launch, copies: Copies | None = None) -> Copies:
+        """Run a launch on copies of its arguments, new ones if none are given; they hold the results."""
+        copies = copies or self.copies(launch)
         self.backend.launch(launch.with_arguments(copies.arguments))
         self.backend.synchronize()
         return copies
+
+    def run_rebuilt(self, launch: Launch, copies: Copies | None = None) -> Copies:
+        """Run a launch of a kernel that is compiled anew, with whatever is put into the front end now."""
+        with private_cache():
+            return self.run(launch.with_function(fresh(launch.function)), copies)
 
 
 class Experiment:

@@ -14,11 +14,10 @@ from typing import Any
 
 from triton.language.semantic import TritonSemantic as Semantic
 
-from tritonlint.confirm.backends import private_cache
 from tritonlint.confirm.copies import Copies
 from tritonlint.confirm.experiment import NOISE, Lab, Outcome, confirmed, distance
 from tritonlint.confirm.experiments.bounds import measured
-from tritonlint.confirm.launches import Launch, fresh, makes_pointers, reached
+from tritonlint.confirm.launches import Launch, makes_pointers, reached
 from tritonlint.confirm.undefined_lanes import VALUE, Poisoned
 from tritonlint.observed import MaskedLoadWithoutOther, OutOfBoundsAccess, StoreRace
 from tritonlint.rule import Rule
@@ -87,19 +86,15 @@ def _undefined_lanes(launch: Launch, lab: Lab) -> Iterator[Observed]:
 
 def _poisoned(launch: Launch, lab: Lab, poison: Poisoned, value: int = VALUE) -> Copies:
     copies = lab.copies(launch)
-    with private_cache(), poison.installed(copies, value, is_gpu=lab.backend.is_gpu):
-        lab.backend.launch(launch.with_function(fresh(launch.function)).with_arguments(copies.arguments))
-        lab.backend.synchronize()
-    return copies
+    with poison.installed(copies, value, is_gpu=lab.backend.is_gpu):
+        return lab.run_rebuilt(launch, copies)
 
 
 def _race(launch: Launch, lab: Lab) -> Iterator[Observed]:
     plain, again = lab.run(launch), lab.run(launch)
-    copies = lab.copies(launch)
-    with private_cache(), _reversed_programs():
-        lab.backend.launch(launch.with_function(fresh(launch.function)).with_arguments(copies.arguments))
-        lab.backend.synchronize()
-    for how, other in (("when it is launched again", again), ("with its programs in reverse", copies)):
+    with _reversed_programs():
+        reverse = lab.run_rebuilt(launch)
+    for how, other in (("when it is launched again", again), ("with its programs in reverse", reverse)):
         name = _differ(plain, other)
         if name is not None:
             code = launch.function.fn.__code__

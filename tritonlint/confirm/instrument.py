@@ -31,6 +31,12 @@ _PLACES = (
 _LOCATION = re.compile(r'"?(?P<file>[^"]+)"?:(?P<line>\d+):(?P<column>\d+)')
 
 
+def location(text: str) -> tuple[str, int, int] | None:
+    """File, line and column of what the front end says of a place; None if it says no file."""
+    match = _LOCATION.search(text)
+    return (match["file"], int(match["line"]), int(match["column"])) if match is not None else None
+
+
 class Unsupported(RuntimeError):
     """This Triton lacks a place where a check can be put in; the message says which."""
 
@@ -92,10 +98,9 @@ class Instrument:
 
     def sites(self) -> Iterator[tuple[int, Site]]:
         """The accesses that were built, by number."""
-        for (location, kind), number in self._sites.items():
-            if match := _LOCATION.search(location):
-                at = min(number, MAX_SITES - 1)
-                yield at, Site(match["file"], int(match["line"]), int(match["column"]), kind)
+        for (said, kind), number in self._sites.items():
+            if (place := location(said)) is not None:
+                yield min(number, MAX_SITES - 1), Site(*place, kind)
 
     def _guarded(self, semantic: Any, ptr: Any, mask: Any, kind: str) -> Any:
         if self._busy or not ptr.type.scalar.is_ptr():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from triton.language.semantic import TritonSemantic as Semantic
 
 from tritonlint.confirm.copies import Copies
-from tritonlint.confirm.instrument import LOAD, Access, Instrument
+from tritonlint.confirm.instrument import LOAD, Access, Instrument, location
 from tritonlint.confirm.launches import Launch
 from tritonlint.confirm.probe_interpreted import place
 
@@ -19,7 +18,6 @@ Where = tuple[str, int, int | None]
 """File, line, column."""
 VALUE = 77
 """What is filled in: of any type, and no number that a kernel would give by itself."""
-_LOCATION = re.compile(r'"?(?P<file>[^"]+)"?:(?P<line>\d+):(?P<column>\d+)')
 
 
 class _Guard(Instrument):
@@ -67,6 +65,5 @@ class Poisoned:
 
 
 def _location(builder: Any) -> Where:
-    if hasattr(builder, "get_loc") and (match := _LOCATION.search(str(builder.get_loc()))):
-        return match["file"], int(match["line"]), int(match["column"])
-    return place(2)
+    said = location(str(builder.get_loc())) if hasattr(builder, "get_loc") else None
+    return said or place(2)
