@@ -27,6 +27,19 @@ def copy(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 """A kernel in which the sample pack finds `bare-load` (SP101) at line 8, column 9, and nothing else."""
 
 
+UNMASKED = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copied(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    tl.store(out_ptr + at, x, mask=at < n)
+"""
+"""A kernel in which the rules find an unmasked access (TL101) at line 8, column 9, with a safe fix."""
+
+
 class Outcome(NamedTuple):
     """What a run of the program left behind."""
 

@@ -9,22 +9,12 @@ import subprocess
 import sys
 
 import pytest
+from conftest import UNMASKED as BAD
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed"),
     pytest.mark.skipif(importlib.util.find_spec("pygls") is None, reason="pygls is not installed"),
 ]
-
-BAD = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def copied(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + at)
-    tl.store(out_ptr + at, x, mask=at < n)
-"""
 
 SESSION = """
 local answer = {}

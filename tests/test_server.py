@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import UNMASKED as BAD
 
 types = pytest.importorskip(
     "lsprotocol.types", reason="pygls is not installed: pip install 'tritonlint[lsp]'"
@@ -20,16 +21,6 @@ from tritonlint.lsp.checker import Checker  # noqa: E402
 from tritonlint.lsp.convert import Columns  # noqa: E402
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-BAD = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def copied(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + at)
-    tl.store(out_ptr + at, x, mask=at < n)
-"""
 LOAD = 7
 """The line of the load, from 0."""
 

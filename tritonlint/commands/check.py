@@ -11,7 +11,7 @@ import click
 from tritonlint import baseline_options
 from tritonlint.commands.changes import changes
 from tritonlint.commands.checking import baselines, evidence_of, known_of, run_of
-from tritonlint.commands.options import FILE, FOLDER, OUTPUT_FILE, OUTPUT_FORMAT, selectors
+from tritonlint.commands.options import CONFIG, FILE, FOLDER, IGNORE, OUTPUT_FILE, OUTPUT_FORMAT, selectors
 from tritonlint.commands.refusal import FAILURE, FINDINGS, OK, Refusal
 from tritonlint.commands.reporting import do_all, reports, targets_of
 from tritonlint.commands.settings import finder_of
@@ -50,13 +50,7 @@ Exit codes:
     shell_complete=selectors,
     help="Run only these: codes, names, prefixes as TL1, ALL; comma lists are fine.",
 )
-@click.option(
-    "--ignore",
-    metavar="RULES",
-    multiple=True,
-    shell_complete=selectors,
-    help="Leave these rules out.",
-)
+@IGNORE
 @click.option(
     "--min-confidence",
     type=click.Choice(["high", "medium", "low"]),
@@ -87,7 +81,7 @@ Exit codes:
 @baseline_options.options
 @OUTPUT_FORMAT
 @OUTPUT_FILE
-@click.option("--config", type=FILE, help="Use this configuration file for every path.")
+@CONFIG
 @click.option("--stdin-filename", type=FILE, help="The path that standard input (`-`) is known by.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule, on standard error.")
 @click.option("--jobs", "-j", type=click.IntRange(1), metavar="N", help="Processes.  [default: one a core]")

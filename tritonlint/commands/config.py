@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tritonlint.commands.options import FILE, selectors
+from tritonlint.commands.options import CONFIG, FILE, selectors
 from tritonlint.commands.refusal import OK, Refusal
 from tritonlint.commands.reporting import write
 from tritonlint.commands.settings import said
@@ -27,7 +27,7 @@ Examples:
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "note"]), help="As of `check`.")
 @click.option("--baseline", type=FILE, metavar="FILE", help="As of `check`.")
-@click.option("--config", type=FILE, help="Use this configuration file for every path.")
+@CONFIG
 @click.option(
     "--output-format",
     type=click.Choice(["text", "json"]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tritonlint.commands.options import FILE, OUTPUT_FILE, OUTPUT_FORMAT, selectors
+from tritonlint.commands.options import CONFIG, FILE, IGNORE, OUTPUT_FILE, OUTPUT_FORMAT, selectors
 from tritonlint.commands.refusal import FINDINGS, OK, Refusal
 from tritonlint.commands.reporting import do_all, reports, targets_of
 from tritonlint.commands.settings import finder_of, known_rules
@@ -60,19 +60,13 @@ Exit codes:
     shell_complete=selectors,
     help="Settle findings of these rules only.",
 )
-@click.option(
-    "--ignore",
-    metavar="RULES",
-    multiple=True,
-    shell_complete=selectors,
-    help="Leave these rules out.",
-)
+@IGNORE
 @click.option("--min-confidence", type=click.Choice(["high", "medium", "low"]), help="As of `check`.")
 @click.option("--evidence", type=FILE, help="Write what was found out to this file, for `check --evidence`.")
 @click.option("--report", type=FILE, help="Write a page with sources, verdicts and plots to this file.")
 @OUTPUT_FORMAT
 @OUTPUT_FILE
-@click.option("--config", type=FILE, help="Use this configuration file for every path.")
+@CONFIG
 @click.option(
     "--seconds", type=click.FloatRange(0.1), default=60.0, show_default=True, help="For one experiment."
 )
