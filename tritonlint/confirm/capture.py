@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 import triton
@@ -103,7 +103,8 @@ class Capture:
         """Whether the launch that comes is one of an experiment."""
         self._trying = 0
         self._tuned: list[TunedLaunch] = []
-        self._told: PerKernel[set[tuple[object, ...]]] = PerKernel(lambda kernel: set())
+        self._told: PerKernel[dict[int, tuple[CodeType | None, set[object]]]] = PerKernel(lambda kernel: {})
+        """The launches of each kernel that the listener knows of, by the identity of the code that launches."""
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -111,7 +112,15 @@ class Capture:
         run, tune, bench = JITFunction.run, Autotuner.run, Autotuner._bench
 
         def caught_run(own: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-            return self._run(run, own, args, grid, warmup, kwargs)
+            # on a GPU this is what recording costs, so nothing is called that need not be
+            is_users = not (warmup or self._is_own or self._trying)
+            if is_users:
+                code = _launching(sys._getframe(1))
+                if self.listener.wants(own, code) and self._is_new(own, code, args, kwargs, grid):
+                    self._tell(own, code, args, kwargs, grid)
+            if warmup or self.backend.is_gpu:
+                return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+            return self._interpret(run, own, args, kwargs, grid)
 
         def caught_tune(own: Autotuner, *args: Any, **kwargs: Any) -> Any:
             return self._tune(tune, own, args, kwargs)
@@ -143,31 +152,18 @@ class Capture:
         finally:
             self._is_own = outer
 
-    def _run(
-        self, run: Callable[..., Any], own: JITFunction, args: Any, grid: Any, warmup: bool, kwargs: Any
-    ) -> Any:
-        is_users = not (warmup or self._is_own or self._trying)
-        code = _caller() if is_users else None
-        is_wanted = (
-            is_users and self.listener.wants(own, code) and self._is_new(own, code, args, kwargs, grid)
-        )
-        if warmup or (self.backend.is_gpu and not is_wanted):
-            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+    def _interpret(self, run: Callable[..., Any], own: JITFunction, args: Any, kwargs: Any, grid: Any) -> Any:
         try:
             launch = bound(own, args, kwargs, grid)
         except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
-            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
-        if is_wanted:
-            self._tell(launch, Caller(code) if code is not None else None)
-        if self.backend.is_gpu:
-            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
+            return run(own, *args, grid=grid, warmup=False, **kwargs)
         return self.backend.launch(launch)
 
     def _is_new(self, own: JITFunction, code: CodeType | None, args: Any, kwargs: Any, grid: Any) -> bool:
         """Whether no launch like it has been told of; to bind arguments takes longer than to ask this."""
         kinds = tuple(map(kind, args)), tuple((name, kind(value)) for name, value in kwargs.items())
-        launch = (code, kinds, None if callable(grid) else grid)
-        known = self._told.of(own)
+        launch = (kinds, None if callable(grid) else grid)
+        _, known = self._told.of(own).setdefault(id(code), (code, set()))
         try:
             is_new = launch not in known
             known.add(launch)
@@ -175,11 +171,16 @@ class Capture:
             return True
         return is_new
 
-    def _tell(self, launch: Launch, caller: Caller | None) -> None:
+    def _tell(self, own: JITFunction, code: CodeType | None, args: Any, kwargs: Any, grid: Any) -> None:
+        try:
+            launch = bound(own, args, kwargs, grid)
+        except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
+            return
         with self.own_launches():
             try:
                 tuned = self._tuned[-1] if self._tuned else None
                 fits = tuned is not None and jitted(tuned.tuner) is launch.function
+                caller = Caller(code) if code is not None else None
                 self.listener.launched(launch, caller, tuned if fits else None)
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, launch.name)
@@ -238,13 +239,13 @@ def _said(config: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items() if value is not None)
 
 
-def _caller() -> CodeType | None:
-    """The code that launches: the innermost frame that is neither Triton's nor ours."""
-    frame = sys._getframe(2)
+def _launching(frame: FrameType | None) -> CodeType | None:
+    """The code that launches: that of the innermost frame that is neither Triton's nor ours."""
     while frame is not None:
-        if _is_users(frame.f_code.co_filename):
-            return frame.f_code
-        frame = frame.f_back  # type: ignore[assignment]
+        code = frame.f_code
+        if _is_users(code.co_filename):
+            return code
+        frame = frame.f_back
     return None
 
 

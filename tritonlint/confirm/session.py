@@ -74,7 +74,8 @@ class Watched:
     """A kernel, launched by one function: what its launches can settle, and whether that is done with."""
 
     kernel: JITFunction
-    """Kept, since an identity is used again for another object once its owner is gone."""
+    launcher: CodeType | None
+    """Both are kept, since an identity is used again for another object once its owner is gone."""
     claims: list[Claim]
     launches: int = 0
     is_done: bool = False
@@ -112,8 +113,8 @@ class Session:
         self._read: dict[str, list[Claim]] = {}
         self._texts: dict[str, bytes] = {}
         self._tunings: list[Tuning] = []
-        self._watched: dict[tuple[int, CodeType | None], Watched] = {}
-        """By the identity of a kernel and the function that launches it."""
+        self._watched: dict[tuple[int, int], Watched] = {}
+        """By the identities of a kernel and of the code that launches it: to hash code is to hash all of it."""
 
     @property
     def launches(self) -> dict[str, int]:
@@ -169,9 +170,9 @@ class Session:
 
     def wants(self, kernel: JITFunction, code: CodeType | None) -> bool:
         """Whether a claim on it is open, or nobody has looked yet."""
-        watched = self._watched.get((id(kernel), code))
+        watched = self._watched.get((id(kernel), id(code)))
         if watched is None:
-            watched = self._watched[id(kernel), code] = Watched(kernel, [])
+            watched = self._watched[id(kernel), id(code)] = Watched(kernel, code, [])
             watched.claims = self._claims_on(kernel, Caller(code) if code is not None else None)
         watched.launches += 1
         return not watched.is_done
@@ -179,7 +180,7 @@ class Session:
     def launched(self, launch: Launch, caller: Caller | None, tuned: TunedLaunch | None) -> None:
         """Make the experiments that a launch allows, before it happens."""
         signature = launch.signature
-        watched = self._watched[id(launch.function), caller.code if caller is not None else None]
+        watched = self._watched[id(launch.function), id(caller.code if caller is not None else None)]
         for claim in watched.claims:
             if claim.is_open and signature not in claim.seen:
                 claim.seen.add(signature)
