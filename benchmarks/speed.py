@@ -70,6 +70,10 @@ class Row:
         return statistics.median(self.ours) / statistics.median(self.theirs)
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""What is measured is compiled to bytecode, as an installed package is, also where it lies in a checkout."""
+
+
 def wall(*command: str) -> Callable[[], float]:
     """The wall-clock seconds of a command."""
 

@@ -14,6 +14,7 @@ ENGINE = ROOT / "tritonlint"
 PACK = ROOT / "rules" / "tritonlint_rules"
 
 LAYERS = [
+    {"grades"},
     {"finding", "git", "nearest", "parsing", "patterns", "replacing", "roots", "syntax", "wording"},
     {"magics"},
     {"notebook"},

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tritonlint import cache, run
+from tritonlint import cache, engine
 from tritonlint.config import Options, SettingsFinder
 from tritonlint.engine import check_source
 from tritonlint.finding import Applicability, Confidence, Edit, Fix
@@ -77,7 +77,7 @@ def test_processes_find_what_one_does_in_real_kernels():
 
 
 def test_a_worker_that_dies_costs_no_finding(tree, monkeypatch):
-    alone, real = found_in(tree), run.check_file
+    alone, real = found_in(tree), engine.check_file
     parent = os.getpid()
 
     def dying(*given):
@@ -86,7 +86,7 @@ def test_a_worker_that_dies_costs_no_finding(tree, monkeypatch):
             os._exit(1)
         return real(*given)
 
-    monkeypatch.setattr(run, "check_file", dying)
+    monkeypatch.setattr(engine, "check_file", dying)
     assert found_in(tree, jobs=2) == alone
     assert (tree / "died").exists()
 
@@ -107,13 +107,13 @@ def test_times_are_by_rule_and_file(tree):
 # --- the cache ----------------------------------------------------------------------------------------
 def count_checks(monkeypatch):
     """The files that are checked from now on."""
-    checked, real = [], run.check_file
+    checked, real = [], engine.check_file
 
     def counting(found, *rest):
         checked.append(found.file.name)
         return real(found, *rest)
 
-    monkeypatch.setattr(run, "check_file", counting)
+    monkeypatch.setattr(engine, "check_file", counting)
     return checked
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonlint.catalog import UNSUPPRESSIBLE
+from tritonlint.config import ConfigError
 from tritonlint.files import display_path
 from tritonlint.finding import Confidence, Finding
 from tritonlint.nearest import did_you_mean
@@ -25,7 +26,7 @@ FILE_NAME = "tritonlint-baseline.json"
 _MARK = "tritonlint-baseline"
 
 
-class BaselineError(ValueError):
+class BaselineError(ConfigError):
     """A file that cannot be used as a baseline; the message says where and what to do."""
 
 

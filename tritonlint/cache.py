@@ -23,14 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonlint import __version__
-from tritonlint.finding import Finding
 from tritonlint.roots import python_files
-from tritonlint.serial import from_data, to_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tritonlint.config import Settings
+    from tritonlint.finding import Finding
 
 FOLDER = ".tritonlint_cache"
 VARIABLE = "TRITONLINT_CACHE_DIR"
@@ -57,6 +56,18 @@ class Known:
 
     checked: bool
     findings: tuple[Finding, ...]
+
+
+def _as_data(findings: Iterable[Finding]) -> list[Any]:
+    from tritonlint.serial import to_data
+
+    return [to_data(finding) for finding in findings]
+
+
+def _read_back(kept: list[Any]) -> tuple[Finding, ...]:
+    from tritonlint.serial import from_data
+
+    return tuple(from_data(item) for item in kept)
 
 
 class ProjectCache:
@@ -97,7 +108,7 @@ class ProjectCache:
             return None  # no Python file by its name, so that it is no part of the project
         try:
             findings = kept["findings"]
-            return Known(findings is not None, tuple(from_data(item) for item in findings or ()))
+            return Known(findings is not None, _read_back(findings) if findings else ())
         except (KeyError, TypeError, ValueError, IndexError):
             return None
 
@@ -106,7 +117,7 @@ class ProjectCache:
         self._answers[str(file)] = {
             "settings": _digest_of(settings),
             "stamp": [*(_stamp(file) or ())],
-            "findings": None if findings is None else [to_data(finding) for finding in findings],
+            "findings": None if findings is None else _as_data(findings),
         }
         self._changed = True
 

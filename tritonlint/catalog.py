@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tritonlint.failure import describe
 from tritonlint.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ def _import(pack: str) -> ModuleType:
             raise PackError(f"there is no module `{pack}` to load rules from{hint}") from error
         raise PackError(f"rule pack `{pack}` needs a module that is not installed: {error}") from error
     except Exception as error:
+        from tritonlint.failure import describe
+
         raise PackError(f"rule pack `{pack}` cannot be imported: {describe(error)}") from error
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tritonlint import catalog
-from tritonlint.finding import Confidence, Severity
+from tritonlint.grades import Confidence, Severity
 from tritonlint.patterns import matches
 from tritonlint.policy import Policy
 from tritonlint.selection import Selection, fits

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonlint import catalog
 from tritonlint.config import ConfigError, Options
-from tritonlint.finding import Confidence, Severity
+from tritonlint.grades import Confidence, Severity
 from tritonlint.nearest import did_you_mean
 from tritonlint.patterns import compile_patterns
 from tritonlint.policy import Policy

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tritonlint import catalog
 from tritonlint.config import Settings
 from tritonlint.failure import failed, invalid_syntax
-from tritonlint.files import Found, display_path
+from tritonlint.files import Found, display_path, mentions_triton
 from tritonlint.finding import Confidence, Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
 from tritonlint.roots import is_notebook, project_root
@@ -83,11 +83,6 @@ class Context:
 
 def _go_on() -> None:
     """Nobody wants to stop."""
-
-
-def mentions_triton(data: bytes) -> bool:
-    """Whether a file can hold Triton code at all: the cheapest test that misses none."""
-    return b"triton" in data or b"gluon" in data
 
 
 def check_file(

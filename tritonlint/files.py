@@ -192,3 +192,8 @@ def display_path(file: Path) -> str:
     except ValueError:  # another drive of Windows
         shown = str(file)
     return shown.replace(os.sep, "/")
+
+
+def mentions_triton(data: bytes) -> bool:
+    """Whether a file can hold Triton code at all: the cheapest test that misses none."""
+    return b"triton" in data or b"gluon" in data

@@ -1,4 +1,7 @@
-"""What a run finds that is not news: it stands in a baseline, or was there where the branch began."""
+"""What a run finds that is not news: it stands in a baseline, or was there where the branch began.
+
+What reads and writes baselines is imported where there is something to look up, since every run comes here.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tritonlint import baseline, catalog
-from tritonlint.baseline import Baseline, Change, Entry, Key
+from tritonlint import catalog
 from tritonlint.config import Settings, SettingsFinder
-from tritonlint.finding import Finding
 from tritonlint.patterns import is_within
 from tritonlint.run import Run
+
+if TYPE_CHECKING:
+    from tritonlint.baseline import Baseline, Change, Entry, Key
+    from tritonlint.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,8 @@ class Known:
         return not self._in_baseline(finding) and not self._in_base(finding)
 
     def _in_baseline(self, finding: Finding) -> bool:
+        from tritonlint import baseline
+
         file = self._file_for(finding.path)
         if file is None or not baseline.takes(finding):
             return False
@@ -95,6 +103,8 @@ class Known:
         return known.key_of(finding) in self._keys[file]
 
     def _in_base(self, finding: Finding) -> bool:
+        from tritonlint import baseline
+
         return self.base is not None and baseline.takes(finding) and self.base.holds(finding)
 
     def _file_for(self, path: str | Path) -> Path | None:
@@ -105,9 +115,11 @@ class Known:
         return settings.baseline if self._uses_baselines else None
 
     def _baseline(self, file: Path) -> Baseline:
+        from tritonlint import baseline
+
         if file not in self._read:
             is_new = self._writes and not os.path.lexists(file)
-            self._read[file] = Baseline(file) if is_new else baseline.read(file)
+            self._read[file] = baseline.Baseline(file) if is_new else baseline.read(file)
         return self._read[file]
 
     @property
@@ -132,6 +144,8 @@ class Known:
 
     def _stale_in(self, known: Baseline) -> list[Entry]:
         """The entries of which a rule that ran in a file that was read says that there is no such finding."""
+        from tritonlint import baseline
+
         found = {known.key_of(finding) for finding in self.found}
         # Where a file or a rule could not be understood, nothing is known to be gone.
         broken = {known.place(one.path) for one in self.found if not baseline.takes(one)}
@@ -157,6 +171,8 @@ class Known:
         Raises:
             BaselineError: one that is there cannot be used.
         """
+        from tritonlint import baseline
+
         by_file: dict[Path, list[Finding]] = defaultdict(list)
         for path in self._paths:
             by_file[self._place_of(self._finder.of_folder(path))] = []
@@ -171,11 +187,15 @@ class Known:
         return changes
 
     def _place_of(self, settings: Settings) -> Path:
+        from tritonlint import baseline
+
         folder = settings.file.absolute().parent if settings.file is not None else Path.cwd()
         return self._target or settings.baseline or folder / baseline.FILE_NAME
 
     def pruned(self) -> list[Change]:
         """The baselines without the entries that match nothing any more."""
+        from tritonlint import baseline
+
         changes = [baseline.renewed(self._baseline(file), (), gone) for file, gone in self.stale().items()]
         self._take_over(changes)
         return changes

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 from tritonlint import catalog
 from tritonlint.config import Settings, SettingsFinder
-from tritonlint.engine import Context, check_file, check_source, mentions_triton
-from tritonlint.files import Found, discover, display_path
-from tritonlint.finding import Finding, Verdict
+from tritonlint.files import Found, discover, display_path, mentions_triton
+from tritonlint.grades import Verdict
 from tritonlint.roots import project_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tritonlint.cache import Known, ProjectCache
+    from tritonlint.engine import Context
+    from tritonlint.finding import Finding
     from tritonlint.rule import Rule
 
 STDIN = "<stdin>"
@@ -152,7 +153,7 @@ def check_paths(
         elif known is None:
             caches.keep(found, settings, None)
     run.seconds["finding and reading files"] += perf_counter() - start
-    for task, findings in _spread(tasks, run, jobs, tell):
+    for task, findings in _spread(tasks, run, jobs, tell) if tasks else ():
         run.add(list(findings), task.settings)
         if findings:
             run.given[task.found.file] = task.found.given
@@ -215,6 +216,8 @@ def _spread(
 
 
 def _answers(tasks: list[Task], jobs: int) -> Iterator[tuple[list[Task], Answer]]:
+    from tritonlint.engine import Context
+
     context = Context()
     if jobs <= 1 or len(tasks) <= FEW:
         for task in tasks:
@@ -268,6 +271,8 @@ def _prepare(tasks: list[Task], context: Context, size: int) -> None:
 
 def check_tasks(tasks: list[Task], context: Context | None = None) -> Answer:
     """Check some files one after the other, in this process."""
+    from tritonlint.engine import Context, check_file
+
     context = context or _inherited or Context()
     before = dict(context.seconds)
     findings: list[tuple[Finding, ...]] = []
@@ -292,6 +297,8 @@ def check_text(data: bytes, file: Path | None, finder: SettingsFinder | None = N
     run = Run(files=1)
     if not mentions_triton(data):
         return run
+    from tritonlint.engine import check_file, check_source
+
     if file is None:
         settings = finder.of_folder(Path.cwd())
         run.add(check_source(data, STDIN, settings), settings)

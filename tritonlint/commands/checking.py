@@ -88,24 +88,24 @@ def known_of(paths: tuple[Path, ...], finder: SettingsFinder, options: dict[str,
 
 
 def _leave_out(known: Known, run: Run) -> None:
-    from tritonlint.baseline import BaselineError
+    from tritonlint.config import ConfigError
 
     try:
         known.leave_out(run)
-    except BaselineError as error:
+    except ConfigError as error:
         raise Refusal(str(error)) from error
 
 
 def baselines(known: Known, run: Run, paths: tuple[Path, ...], options: dict[str, Any]) -> bool:
     """Write what is to be written of baselines, and tell what is stale; whether anything is."""
-    from tritonlint.baseline import BaselineError
+    from tritonlint.config import ConfigError
 
     try:
         is_stale = baseline_options.carry_out(known, options, paths)
         if options["write_baseline"] is not None:
             run.findings = known.found
             known.leave_out(run)
-    except (BaselineError, baseline_options.Unusable) as error:
+    except (ConfigError, baseline_options.Unusable) as error:
         raise Refusal(str(error)) from error
     return is_stale
 

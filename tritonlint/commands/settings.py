@@ -23,7 +23,7 @@ def said(options: dict[str, Any]) -> Options:
     """What these options say of settings."""
     from tritonlint.catalog import PackError
     from tritonlint.config import ConfigError, Options, SettingsFinder
-    from tritonlint.finding import Confidence, Severity
+    from tritonlint.grades import Confidence, Severity
     from tritonlint.selection import SelectorError, parse_selectors
 
     select, ignore, config = options["select"], options["ignore"], options["config"]

@@ -104,7 +104,7 @@ class Capture:
         self._trying = 0
         self._tuned: list[TunedLaunch] = []
         self._told: PerKernel[dict[int, tuple[CodeType | None, set[object]]]] = PerKernel(lambda kernel: {})
-        """The launches of each kernel that the listener knows of, by the identity of the code that launches."""
+        """The launches of each kernel that the listener knows, by the identity of the code that launches."""
 
     @contextmanager
     def installed(self) -> Iterator[None]:

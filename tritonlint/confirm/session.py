@@ -29,9 +29,9 @@ from tritonlint.confirm.exploring import Observed, explore
 from tritonlint.confirm.launches import Launch, PerKernel, reached
 from tritonlint.confirm.probe_interpreted import OutOfTime
 from tritonlint.confirm.rewritten import NoFix
-from tritonlint.engine import Context, check_file, mentions_triton
+from tritonlint.engine import Context, check_file
 from tritonlint.evidence import Entry, Evidence, digest, with_entry
-from tritonlint.files import Found
+from tritonlint.files import Found, mentions_triton
 from tritonlint.finding import Confidence, Finding, Verdict
 from tritonlint.roots import package_top
 from tritonlint.syntax import first_line
@@ -114,7 +114,7 @@ class Session:
         self._texts: dict[str, bytes] = {}
         self._tunings: list[Tuning] = []
         self._watched: dict[tuple[int, int], Watched] = {}
-        """By the identities of a kernel and of the code that launches it: to hash code is to hash all of it."""
+        """By the identities of a kernel and of the code launching it; to hash code is to hash all of it."""
 
     @property
     def launches(self) -> dict[str, int]:

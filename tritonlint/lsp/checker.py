@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonlint.config import SettingsFinder
-from tritonlint.engine import Context, check_source, mentions_triton
+from tritonlint.engine import Context, check_source
 from tritonlint.evidence import Evidence
 from tritonlint.failure import invalid_syntax
-from tritonlint.files import display_path
+from tritonlint.files import display_path, mentions_triton
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
 from tritonlint.lsp.slices import Parts
 from tritonlint.roots import is_notebook, project_root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from tritonlint.finding import Severity, Verdict
+from tritonlint.grades import Severity, Verdict
 from tritonlint.output.text import place, printable
 from tritonlint.output.texts import Texts
 

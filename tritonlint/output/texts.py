@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonlint.source import ParseFailure, Source
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -25,6 +23,8 @@ class Texts:
         return self._lines[path]
 
     def _read(self, path: str) -> list[str]:
+        from tritonlint.source import ParseFailure, Source
+
         try:
             data = self._given.get(path)
             source = Source.read(Path(path), path) if data is None else Source.from_bytes(data, path)
