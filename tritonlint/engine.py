@@ -24,11 +24,12 @@ from tritonlint.finding import Confidence, Finding, Range
 from tritonlint.fingerprint import stable_path, with_fingerprints
 from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
+from tritonlint.suppression import CODE as UNUSED
 from tritonlint.suppression import KernelLines, apply_suppressions, read_suppressions
 from tritonlint.syntax import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from tritonlint.model import Kernel, Module, Project
     from tritonlint.rule import Rule
@@ -140,8 +141,39 @@ def check_source(
     if isinstance(module, Finding):
         findings = stamp([module])
     else:
-        findings = _check(module, settings, settings.ignored_in(file), stamp, context)
+        findings = _check(module, None, settings, settings.ignored_in(file), stamp, context)
     return findings if book is None else [replace(finding, cells=book.places) for finding in findings]
+
+
+def check_kernels(
+    module: Module, kernels: Collection[Kernel], settings: Settings, root: Path, context: Context
+) -> list[Finding]:
+    """What the rules that look at one kernel at a time find in some kernels of a file.
+
+    Comments silence findings here, too, but nothing is said of those that silence nothing.
+
+    Args:
+        module: what was made of the file before.
+        kernels: those of its kernels that are in question.
+        settings: what to check.
+        root: the folder of the file's project.
+        context: that the module was made in.
+
+    Raises:
+        PackError: a rule pack of the settings cannot be loaded.
+    """
+    path = stable_path(module.file, root, module.source.path)
+    stamp = partial(with_fingerprints, lines=module.source.lines, path=path)
+    return _check(module, kernels, settings, settings.ignored_in(module.file), stamp, context)
+
+
+def rules_of_kernels(settings: Settings) -> frozenset[str]:
+    """The codes of the rules that look at one kernel at a time.
+
+    Raises:
+        PackError: a rule pack of the settings cannot be loaded.
+    """
+    return frozenset(r.code for r in catalog.load(settings.packs).rules if not _looks_at_modules(r))
 
 
 def _model(source: Source, file: Path | None, root: Path | None, context: Context) -> Module | Finding:
@@ -160,6 +192,7 @@ def _model(source: Source, file: Path | None, root: Path | None, context: Contex
 
 def _check(
     module: Module,
+    some: Collection[Kernel] | None,
     settings: Settings,
     ignored_here: tuple[str, ...],
     stamp: Callable[[list[Finding]], list[Finding]],
@@ -168,6 +201,8 @@ def _check(
     known = catalog.load(settings.packs)
 
     def ran(code: str) -> bool:
+        if code == UNUSED and some is not None:
+            return False
         is_ours = code in known.documented and code not in catalog.OBSERVED
         return is_ours and settings.enables(code, ignored_here)
 
@@ -178,7 +213,7 @@ def _check(
         if ran(rule.code):
             context.poll()
             start = perf_counter()
-            findings += run_rule(rule, module)
+            findings += run_rule(rule, module, some)
             context.seconds[rule.code] += perf_counter() - start
     # Fingerprints count equal findings, so they are given before any of them is silenced.
     findings = stamp(_distinct(findings))
@@ -204,8 +239,8 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
     return list(best.values())
 
 
-def run_rule(rule: Rule, module: Module) -> list[Finding]:
-    """The findings of one rule in one file, and one TL903 if it raised.
+def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None) -> list[Finding]:
+    """The findings of one rule in one file, or in some kernels of it, and one TL903 if it raised.
 
     A rule that looks at one kernel at a time and fails in one is still asked about the others.
     """
@@ -214,7 +249,7 @@ def run_rule(rule: Rule, module: Module) -> list[Finding]:
     findings: list[Finding] = []
     failures: list[tuple[Kernel | None, Exception]] = []
     is_muted = rule.is_about_speed and is_vendored(module)
-    for kernel, check in _parts(rule, module):
+    for kernel, check in _parts(rule, module, some):
         try:
             for finding in check():
                 if finding.path != module.source.path:
@@ -227,14 +262,20 @@ def run_rule(rule: Rule, module: Module) -> list[Finding]:
     return findings
 
 
-def _parts(rule: Rule, module: Module) -> Iterator[tuple[Kernel | None, Callable[[], Iterator[Finding]]]]:
+def _parts(
+    rule: Rule, module: Module, some: Collection[Kernel] | None
+) -> Iterator[tuple[Kernel | None, Callable[[], Iterator[Finding]]]]:
+    if not _looks_at_modules(rule):
+        for kernel in module.kernels if some is None else some:
+            yield kernel, partial(rule.check, kernel)
+    elif some is None:
+        yield None, partial(rule.check_module, module)
+
+
+def _looks_at_modules(rule: Rule) -> bool:
     from tritonlint.rule import Rule as BaseRule
 
-    if type(rule).check_module is not BaseRule.check_module:
-        yield None, partial(rule.check_module, module)
-        return
-    for kernel in module.kernels:
-        yield kernel, partial(rule.check, kernel)
+    return type(rule).check_module is not BaseRule.check_module
 
 
 def _kernel_of(error: Exception, module: Module) -> Kernel | None:

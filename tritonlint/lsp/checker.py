@@ -1,6 +1,7 @@
 """Texts of an editor become findings, in one thread: at a keystroke those that it can change, soon all.
 
-What was read of a project is kept between checks; what was concluded from it is not: any text can change it.
+What was read of a project is kept between checks, and what was concluded from it until a text changes, since
+any text can change it. A keystroke in the body of a kernel is the exception: see `model/editing.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tritonlint.config import SettingsFinder
-from tritonlint.engine import Context, check_source
+from tritonlint.engine import Context, check_kernels, check_source, rules_of_kernels
 from tritonlint.evidence import Evidence
 from tritonlint.failure import invalid_syntax
 from tritonlint.files import display_path, mentions_triton
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
 from tritonlint.lsp.slices import Parts
+from tritonlint.model.editing import Change, replaced
 from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
 
@@ -54,6 +56,11 @@ class Checker:
         self._context = Context()
         self._texts: dict[Path, bytes] = {}
         self._known: dict[Path, Checked] = {}
+        """The last sound text of each path."""
+        self._is_edited = False
+        """Whether what was concluded is of texts that have changed since."""
+        self._waiting: dict[Path, set[str]] = {}
+        """The kernels that changed and were not checked yet, by name."""
 
     def forget(self, finder: SettingsFinder, evidence: Evidence) -> None:
         """Files have changed on disk, or settings: read everything anew."""
@@ -63,7 +70,7 @@ class Checker:
 
     def refresh(self, finder: SettingsFinder) -> None:
         """A file was saved, which may have been a configuration."""
-        self._finder = finder
+        self._finder, self._is_edited = finder, True
 
     def close(self, path: Path) -> None:
         """A text is not open any more: what is on disk counts."""
@@ -85,8 +92,16 @@ class Checker:
             PackError: a rule pack cannot be loaded.
         """
         text = text.removeprefix(_BYTE_ORDER_MARK)
-        findings = self._checked(path, text, folder, poll)
-        self._known[path] = Checked(text, tuple(findings))
+        data = text.encode("utf-8", "surrogatepass")
+        context = self._context
+        if self._is_edited or self._texts.get(path) != data:
+            context = context.renewed({path: data})
+        findings = self._checked(path, text, folder, poll, context)
+        checked = Checked(text, tuple(findings))
+        if checked.is_sound:  # what was concluded before is of more use than that a text does not parse
+            self._context, self._texts[path], self._known[path] = context, data, checked
+            self._is_edited = False
+            self._waiting.pop(path, None)
         return findings
 
     def quick(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding] | None:
@@ -104,20 +119,27 @@ class Checker:
             self._known[path] = replace(known, text=text)
             return list(known.findings)
         kept = [moved for one in known.findings if (moved := edit.moved(one, shown)) is not None]
+        in_kernels = self._in_kernels(path, text, folder, poll, kept)
+        if in_kernels is not None:
+            findings = sorted(in_kernels, key=lambda one: one.sort_key)
+            self._known[path] = Checked(text, tuple(findings))
+            return findings
         try:
             parts = Parts(Source(shown, text))
         except ParseFailure as failure:
             kept = [one for one in kept if one.code != SYNTAX]
             is_ours = mentions_triton(text.encode("utf-8", "replace"))
             return [*kept, invalid_syntax(failure, shown)] if is_ours else kept
-        if not known.is_sound or edit.is_of_headers:
+        if edit.is_of_headers:
             return None
         changed = parts.between(edit.first, edit.last)
         if any(not part.is_function for part in changed):
             return None
         related = parts.related(changed)
         if any(part.is_kernel or "triton" in part.text for part in related):
-            found = self._checked(path, parts.text_around(related), folder, poll)
+            around = parts.text_around(related)
+            context = self._context.renewed({path: around.encode("utf-8", "surrogatepass")})
+            found = self._checked(path, around, folder, poll, context)
             spans = [(part.first, part.last) for part in related]
             kept = [one for one in kept if not _lies_in(one, spans)]
             kept += [one for one in found if _lies_in(one, spans)]
@@ -125,24 +147,54 @@ class Checker:
         self._known[path] = Checked(text, tuple(findings))
         return findings
 
-    def _checked(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding]:
+    def _checked(
+        self, path: Path, text: str, folder: Path, poll: Callable[[], None], context: Context
+    ) -> list[Finding]:
         settings = self._finder.of_file(path)
         if settings.excludes(path):
             return []
-        data = text.encode("utf-8", "surrogatepass")
-        self._texts[path] = data
-        self._context = self._context.renewed({path: data})
-        self._context.poll = poll
-        root = project_root(path, folder)
+        context.poll = poll
         found = check_source(
-            data if is_notebook(path.name) else text,
+            text.encode("utf-8", "surrogatepass") if is_notebook(path.name) else text,
             display_path(path),
             settings,
             file=path,
-            root=root,
-            context=self._context,
+            root=project_root(path, folder),
+            context=context,
         )
-        return self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
+        return self._evidence.merged(found, read=lambda shown: context.text(Path(shown).absolute()))
+
+    def _in_kernels(
+        self, path: Path, text: str, folder: Path, poll: Callable[[], None], kept: list[Finding]
+    ) -> list[Finding] | None:
+        """The findings after an edit in the body of a kernel; None if it is another kind of edit.
+
+        Args:
+            path: of the file.
+            text: what is in the editor.
+            folder: the workspace folder that it belongs to.
+            poll: is called now and then, and may raise `Stopped`.
+            kept: what was found before outside the edit.
+        """
+        settings, root = self._finder.of_file(path), project_root(path, folder)
+        self._context.poll = poll
+        module = self._context.project(root).known(path)
+        if module is None or module.source.notebook is not None or settings.excludes(path):
+            return None
+        source, edit = Source(module.source.path, text), _Edit.between(module.source.text, text)
+        kernels = replaced(module, source, Change(edit.first, edit.old_last, edit.shift))
+        if kernels is None:
+            return None
+        self._is_edited = True
+        self._context.texts[path] = text.encode("utf-8", "surrogatepass")
+        waiting = self._waiting.setdefault(path, set())
+        waiting |= {kernel.name for kernel in kernels}
+        affected = [kernel for kernel in module.kernels if kernel.name in waiting]
+        found = check_kernels(module, affected, settings, root, self._context)
+        found = self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
+        codes, names = rules_of_kernels(settings), frozenset(waiting)
+        waiting.clear()
+        return [one for one in kept if one.kernel not in names or one.code not in codes] + found
 
     def module_of(self, path: Path, text: str, folder: Path) -> object:
         """What the model makes of a text, for questions about it.

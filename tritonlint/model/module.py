@@ -140,6 +140,8 @@ class Module:
         self._star_imports: list[tuple[str, int]] = []
         self._function_scopes: dict[FunctionInfo, Scope] = {}
         self._hosts: dict[FunctionInfo | None, HostEvaluator] = {}
+        self.replaced: list[list[ast.stmt]] = []
+        """The bodies that functions had before; see `editing`."""
 
     def __repr__(self) -> str:
         return f"<module {self.source.path}>"

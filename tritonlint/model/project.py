@@ -19,7 +19,7 @@ from tritonlint.roots import package_top, python_files
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tritonlint.model.records import Trace
 
@@ -93,6 +93,10 @@ class Project:
         self._modules[path] = module
         return module
 
+    def known(self, path: Path) -> Module | None:
+        """The module of a file as far as one has been made."""
+        return self._modules.get(path)
+
     def load(self, path: Path) -> Module | None:
         """The module in a file of the project, None if it cannot be read or parsed."""
         if path not in self._modules:
@@ -115,6 +119,26 @@ class Project:
         if parts and parts[-1] == "__init__":
             parts.pop()
         return ".".join(parts)
+
+    # --- edits ----------------------------------------------------------------------------------
+    def take_text(self, path: Path, data: bytes) -> None:
+        """From now on a file holds another text, of which its module knows; see `editing`."""
+        self._changed[path] = data
+        self._sources.pop(path, None)
+        self._reaches.pop(path, None)
+        if path in self.__dict__.get("_texts", ()):
+            self._texts[path] = data
+            if "_words" in self.__dict__:
+                self.__dict__["_words"] = self._words.renewed({path: data})
+
+    def forget_bodies(self, functions: Iterable[FunctionInfo]) -> None:
+        """Forget what was concluded from the bodies of some jit functions."""
+        for info in functions:
+            self._traces.pop(info, None)
+            for what in ("called names", "mentioned"):
+                self.remembered(what).pop(info, None)
+        for what in ("gemms", "tiles"):
+            self._memory.pop(what, None)
 
     # --- imports --------------------------------------------------------------------------------
     def find_module(self, dotted: str, level: int, importer: Module) -> Module | None:
