@@ -1,0 +1,131 @@
+"""A text that differs from the one before it in the body of one jit function: what hosts make of it stays.
+
+A host evaluates launches, grids and tensors without looking into kernels. So where only the body of a kernel
+changes, as at most keystrokes, its new syntax tree takes the place of the old one, and nothing is forgotten
+but what was concluded from that body. What its new names mean to other files is left to the next check.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tritonlint.model.kernel import Kernel, called_names, callers_of
+from tritonlint.parsing import ParseFailure, parsed
+from tritonlint.syntax import first_line, walk
+
+if TYPE_CHECKING:
+    from tritonlint.model.module import FunctionInfo, FunctionNode, Module
+    from tritonlint.source import Source
+
+
+@dataclass(frozen=True)
+class Change:
+    """The lines in which two texts differ: all between the first and the last, both included, from 1."""
+
+    first: int
+    old_last: int
+    """In the old text; less than `first` where lines were only added."""
+    shift: int
+    """So many lines the new text has more."""
+
+
+def replaced(module: Module, source: Source, change: Change) -> tuple[Kernel, ...] | None:
+    """Have a module stand for another text.
+
+    Args:
+        module: what was made of the old text; it is changed.
+        source: the new text.
+        change: where they differ.
+
+    Returns:
+        The kernels of which other things may be true now; None if more than the body of one jit function
+        differs, or if it does not parse. Then nothing was changed.
+    """
+    info = _edited(module, change)
+    node = _parsed_alone(info.node, source, change) if info is not None else None
+    if info is None or node is None or not _differ_in_body(info.node, node):
+        return None
+    calling, called = _outward(info, callers_of), _outward(info, _called)
+    _replace(info, node, change.shift)
+    _take_over(module, source)
+    module.project.forget_bodies((info, *calling))
+    affected = {info, *calling, *called, *_outward(info, _called)}
+    return tuple(kernel for kernel in module.kernels if kernel.info in affected)
+
+
+def _edited(module: Module, change: Change) -> FunctionInfo | None:
+    """The jit function whose body holds all of the change; it stands on the top level and holds no other."""
+    for value in module.kernel_values:
+        node = value.info.node
+        begins, ends = node.body[0].lineno, node.end_lineno or node.lineno
+        if begins <= change.first <= ends + 1 and change.old_last <= ends and begins > node.lineno:
+            return value.info if node in module.source.tree.body and not _holds_functions(node) else None
+    return None
+
+
+def _holds_functions(node: FunctionNode) -> bool:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return any(isinstance(inner, kinds) for inner in walk(node) if inner is not node)
+
+
+def _parsed_alone(old: FunctionNode, source: Source, change: Change) -> FunctionNode | None:
+    """The function in the new text, parsed without the rest of the file."""
+    begins, ends = first_line(old), (old.end_lineno or old.lineno) + change.shift
+    lines = source.lines[begins - 1 : max(ends, change.first)]
+    try:
+        body = parsed("\n" * (begins - 1) + "\n".join(lines)).body
+    except ParseFailure:
+        return None
+    alone = body[0] if len(body) == 1 else None
+    if not isinstance(alone, ast.FunctionDef | ast.AsyncFunctionDef) or _holds_functions(alone):
+        return None
+    return alone
+
+
+def _differ_in_body(old: FunctionNode, new: FunctionNode) -> bool:
+    """Whether all that stands in front of the body is the same."""
+    return (
+        type(old) is type(new)
+        and old.name == new.name
+        and ast.dump(old.args) == ast.dump(new.args)
+        and [ast.dump(one) for one in old.decorator_list] == [ast.dump(one) for one in new.decorator_list]
+    )
+
+
+def _outward(info: FunctionInfo, step: Callable[[FunctionInfo], Iterable[FunctionInfo]]) -> set[FunctionInfo]:
+    """What is reached from a function in any number of steps."""
+    found: set[FunctionInfo] = set()
+    waiting = [info]
+    while waiting:
+        more = set(step(waiting.pop())) - found - {info}
+        found |= more
+        waiting += more
+    return found
+
+
+def _called(info: FunctionInfo) -> list[FunctionInfo]:
+    """The jit functions of its file that a function calls."""
+    names = called_names(info, info.module.project)
+    return [value.info for value in info.module.kernel_values if value.info.name in names]
+
+
+def _replace(info: FunctionInfo, new: FunctionNode, shift: int) -> None:
+    """Put a new body into the tree; what the old one was told apart by, its identity, is not used again."""
+    old = info.node
+    for node in info.module.source.tree.body if shift else ():
+        if node.lineno > old.lineno:
+            ast.increment_lineno(node, shift)
+    info.module.replaced.append(old.body)
+    old.body, old.end_lineno, old.end_col_offset = new.body, new.end_lineno, new.end_col_offset
+    info.__dict__.pop("nodes", None)
+
+
+def _take_over(module: Module, source: Source) -> None:
+    source.__dict__["tree"] = module.source.tree
+    module.source = source
+    module.__dict__.pop("kernels", None)
+    if module.file is not None:
+        module.project.take_text(module.file, source.text.encode("utf-8", "surrogatepass"))
