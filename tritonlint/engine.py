@@ -162,6 +162,7 @@ def check_kernels(
     Raises:
         PackError: a rule pack of the settings cannot be loaded.
     """
+    module.policy = settings.policy
     path = stable_path(module.file, root, module.source.path)
     stamp = partial(with_fingerprints, lines=module.source.lines, path=path)
     return _check(module, kernels, settings, settings.ignored_in(module.file), stamp, context)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 
 from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_kernels, check_source, rules_of_kernels
@@ -16,7 +17,6 @@ from tritonlint.evidence import Evidence
 from tritonlint.failure import invalid_syntax
 from tritonlint.files import display_path, mentions_triton
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
-from tritonlint.lsp.slices import Parts
 from tritonlint.model.editing import Change, replaced
 from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
@@ -43,6 +43,15 @@ class Checked:
         return not any(finding.code == SYNTAX for finding in self.findings)
 
 
+@dataclass(frozen=True)
+class Quick:
+    """What can be said of a text before all of it is checked."""
+
+    findings: list[Finding]
+    is_sure: bool
+    """Whether it is what a whole check would say; else it is what was found before and has not changed."""
+
+
 class Checker:
     """Finds, for the texts that are open, what `check` would find if they were on disk.
 
@@ -61,12 +70,15 @@ class Checker:
         """Whether what was concluded is of texts that have changed since."""
         self._waiting: dict[Path, set[str]] = {}
         """The kernels that changed and were not checked yet, by name."""
+        self.seconds = 0.0
+        """What the last whole check took."""
 
     def forget(self, finder: SettingsFinder, evidence: Evidence) -> None:
         """Files have changed on disk, or settings: read everything anew."""
         self._finder, self._evidence = finder, evidence
-        self._context = Context(self._texts)
+        self._context, self._is_edited = Context(self._texts), False
         self._known.clear()
+        self._waiting.clear()
 
     def refresh(self, finder: SettingsFinder) -> None:
         """A file was saved, which may have been a configuration."""
@@ -96,7 +108,9 @@ class Checker:
         context = self._context
         if self._is_edited or self._texts.get(path) != data:
             context = context.renewed({path: data})
+        start = perf_counter()
         findings = self._checked(path, text, folder, poll, context)
+        self.seconds = perf_counter() - start
         checked = Checked(text, tuple(findings))
         if checked.is_sound:  # what was concluded before is of more use than that a text does not parse
             self._context, self._texts[path], self._known[path] = context, data, checked
@@ -104,48 +118,32 @@ class Checker:
             self._waiting.pop(path, None)
         return findings
 
-    def quick(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding] | None:
-        """The findings after an edit, as far as the edit can matter; None if only a whole check can say.
+    def quick(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> Quick | None:
+        """What can be said at once after an edit; None of a text that was never checked.
 
         Raises:
             ConfigError: a configuration file cannot be used.
             PackError: a rule pack cannot be loaded.
         """
-        text, known, shown = text.removeprefix(_BYTE_ORDER_MARK), self._known.get(path), display_path(path)
+        text, known = text.removeprefix(_BYTE_ORDER_MARK), self._known.get(path)
         if known is None:
             return None
-        edit = _Edit.between(known.text, text)
+        source, edit = Source(display_path(path), text), _Edit.between(known.text, text)
         if edit.is_comment:
             self._known[path] = replace(known, text=text)
-            return list(known.findings)
-        kept = [moved for one in known.findings if (moved := edit.moved(one, shown)) is not None]
-        in_kernels = self._in_kernels(path, text, folder, poll, kept)
-        if in_kernels is not None:
-            findings = sorted(in_kernels, key=lambda one: one.sort_key)
-            self._known[path] = Checked(text, tuple(findings))
-            return findings
+            return Quick(list(known.findings), is_sure=True)
+        kept = [moved for one in known.findings if (moved := edit.moved(one, source.path)) is not None]
+        found = self._in_kernels(path, source, folder, poll, kept)
+        if found is not None:
+            found.sort(key=lambda one: one.sort_key)
+            self._known[path] = Checked(text, tuple(found))
+            return Quick(found, is_sure=True)
         try:
-            parts = Parts(Source(shown, text))
+            source.tree  # noqa: B018 - parses, or raises
         except ParseFailure as failure:
-            kept = [one for one in kept if one.code != SYNTAX]
             is_ours = mentions_triton(text.encode("utf-8", "replace"))
-            return [*kept, invalid_syntax(failure, shown)] if is_ours else kept
-        if edit.is_of_headers:
-            return None
-        changed = parts.between(edit.first, edit.last)
-        if any(not part.is_function for part in changed):
-            return None
-        related = parts.related(changed)
-        if any(part.is_kernel or "triton" in part.text for part in related):
-            around = parts.text_around(related)
-            context = self._context.renewed({path: around.encode("utf-8", "surrogatepass")})
-            found = self._checked(path, around, folder, poll, context)
-            spans = [(part.first, part.last) for part in related]
-            kept = [one for one in kept if not _lies_in(one, spans)]
-            kept += [one for one in found if _lies_in(one, spans)]
-        findings = sorted(kept, key=lambda one: one.sort_key)
-        self._known[path] = Checked(text, tuple(findings))
-        return findings
+            kept += [invalid_syntax(failure, source.path)] if is_ours else []
+        return Quick(kept, is_sure=False)
 
     def _checked(
         self, path: Path, text: str, folder: Path, poll: Callable[[], None], context: Context
@@ -165,13 +163,13 @@ class Checker:
         return self._evidence.merged(found, read=lambda shown: context.text(Path(shown).absolute()))
 
     def _in_kernels(
-        self, path: Path, text: str, folder: Path, poll: Callable[[], None], kept: list[Finding]
+        self, path: Path, source: Source, folder: Path, poll: Callable[[], None], kept: list[Finding]
     ) -> list[Finding] | None:
         """The findings after an edit in the body of a kernel; None if it is another kind of edit.
 
         Args:
             path: of the file.
-            text: what is in the editor.
+            source: what is in the editor.
             folder: the workspace folder that it belongs to.
             poll: is called now and then, and may raise `Stopped`.
             kept: what was found before outside the edit.
@@ -181,12 +179,12 @@ class Checker:
         module = self._context.project(root).known(path)
         if module is None or module.source.notebook is not None or settings.excludes(path):
             return None
-        source, edit = Source(module.source.path, text), _Edit.between(module.source.text, text)
+        edit = _Edit.between(module.source.text, source.text)
         kernels = replaced(module, source, Change(edit.first, edit.old_last, edit.shift))
         if kernels is None:
             return None
         self._is_edited = True
-        self._context.texts[path] = text.encode("utf-8", "surrogatepass")
+        self._context.texts[path] = source.text.encode("utf-8", "surrogatepass")
         waiting = self._waiting.setdefault(path, set())
         waiting |= {kernel.name for kernel in kernels}
         affected = [kernel for kernel in module.kernels if kernel.name in waiting]
@@ -211,14 +209,12 @@ class _Edit:
     """The lines in which two texts differ: all between the first and the last, both included, from 1."""
 
     first: int
-    last: int
-    """In the new text."""
     old_last: int
+    """In the old text; less than `first` where lines were only added."""
     shift: int
+    """So many lines the new text has more."""
     is_comment: bool
     """Whether only the words of comments differ, and none that speaks to a linter."""
-    is_of_headers: bool
-    """Whether a decorator or the line of a `def` differs: what is a kernel, and its parameters."""
 
     @classmethod
     def between(cls, old: str, new: str) -> _Edit:
@@ -228,10 +224,7 @@ class _Edit:
         tail = next((i for i in range(least - same) if before[-1 - i] != after[-1 - i]), least - same)
         changed = list(zip(before[same : len(before) - tail], after[same : len(after) - tail], strict=False))
         is_comment = len(before) == len(after) and all(_differ_in_comments(*pair) for pair in changed)
-        touched = (*before[same : len(before) - tail], *after[same : len(after) - tail])
-        is_of_headers = any(line.lstrip().startswith(_HEADERS) for line in touched)
-        shift = len(after) - len(before)
-        return cls(same + 1, len(after) - tail, len(before) - tail, shift, is_comment, is_of_headers)
+        return cls(same + 1, len(before) - tail, len(after) - len(before), is_comment)
 
     def moved(self, finding: Finding, path: str) -> Finding | None:
         """A finding of the old text in the new one, None if it stood in what has changed."""
@@ -261,16 +254,8 @@ class _Edit:
         return Position(place.line + self.shift, place.column) if behind else place
 
 
-_HEADERS = ("@", "def ", "async def ", "class ")
-
-
 def _differ_in_comments(one: str, other: str) -> bool:
     both = one + other
     if any(sign in both for sign in ("'", '"', "tritonlint", "noqa", "triton")):
         return False
     return one.split("#")[0].rstrip() == other.split("#")[0].rstrip()
-
-
-def _lies_in(finding: Finding, spans: list[tuple[int, int]]) -> bool:
-    line = finding.range.start.line
-    return any(first <= line <= last for first, last in spans)

@@ -22,7 +22,7 @@ from tritonlint.files import display_path
 from tritonlint.finding import Finding, Range
 from tritonlint.lsp import notebooks
 from tritonlint.lsp.actions import FIX_ALL, Opened, actions
-from tritonlint.lsp.checker import Checker, Stopped
+from tritonlint.lsp.checker import Checker, Quick, Stopped
 from tritonlint.lsp.client_settings import ClientSettings, SettingsError
 from tritonlint.lsp.convert import Columns, diagnostic, path_of
 from tritonlint.source import ParseFailure, Source
@@ -72,26 +72,34 @@ class TritonlintServer(LanguageServer):
         self._versions: dict[str, int] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
+        self._around: set[str] = set()
+        """Texts that are checked since another one has changed: not worth a wait for who is typing."""
 
     # --- texts ------------------------------------------------------------------------------------
 
     def changed(self, uri: str, *, quick: bool = True) -> None:
         """A text is new, or another one: check it as soon as the thread is free."""
+        self._around.discard(uri)
+        if quick:
+            for other in self._around:
+                self._stop(other)
         self._start(uri, self._check(uri, quick))
 
     def _start(self, uri: str, check: Coroutine[Any, Any, None]) -> None:
+        self._stop(uri)
+        self._tasks[uri] = asyncio.get_running_loop().create_task(check)
+
+    def _stop(self, uri: str) -> None:
+        """Whatever is going on about a text is out of date."""
         self._versions[uri] = self._versions.get(uri, 0) + 1
         old = self._tasks.pop(uri, None)
         if old is not None:
             old.cancel()
-        self._tasks[uri] = asyncio.get_running_loop().create_task(check)
 
     def closed(self, uri: str) -> None:
         """A text is not open any more: nothing is said of it."""
-        self._versions[uri] = self._versions.get(uri, 0) + 1
-        task = self._tasks.pop(uri, None)
-        if task is not None:
-            task.cancel()
+        self._stop(uri)
+        self._around.discard(uri)
         self.findings.pop(uri, None)
         path = path_of(uri)
         if path is not None:
@@ -162,23 +170,24 @@ class TritonlintServer(LanguageServer):
             return
         text, number = document.source, document.version
         if quick:
-            findings = await self._in_thread(uri, version, self._checker.quick, path, text)
-            if findings is not None:
-                self._publish(uri, version, text, number, findings)
-                await asyncio.sleep(IDLE)
+            at_once = await self._in_thread(uri, version, self._checker.quick, path, text)
+            if at_once is not None:
+                self._publish(uri, version, text, number, at_once.findings)
+                await asyncio.sleep(IDLE if at_once.is_sure else min(IDLE, self._checker.seconds))
         findings = await self._in_thread(uri, version, self._checker.check, path, text)
         if findings is not None:
             self._publish(uri, version, text, number, findings)
             if quick:
-                for other in set(self.workspace.text_documents) - {uri}:  # what was typed may matter there
-                    self.changed(other, quick=False)
+                self._around = set(self.workspace.text_documents) - {uri}  # what was typed may matter there
+                for other in self._around:
+                    self._start(other, self._check(other, quick=False))
 
     async def _in_thread(self, uri: str, version: int, how: Any, path: Path, text: str) -> Any:
         def poll() -> None:
             if self._versions.get(uri) != version:
                 raise Stopped
 
-        def run() -> list[Finding] | None:
+        def run() -> Any:
             try:
                 poll()
                 return how(path, text, self._folder_of(path), poll)
@@ -191,7 +200,8 @@ class TritonlintServer(LanguageServer):
             self._tell(str(error))
         except Exception as error:  # noqa: BLE001 - the server must outlive whatever one text does to it
             self._tell(f"{path.name} could not be checked: {describe(error)}; please report it")
-        return []  # what was found before is of another text
+        # What was found before is of another text.
+        return Quick([], is_sure=True) if how == self._checker.quick else []
 
     def _publish(
         self, uri: str, version: int, text: str, number: int | None, findings: list[Finding]

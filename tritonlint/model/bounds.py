@@ -367,9 +367,10 @@ def _multiple(poly: Poly, step: Poly) -> Poly:
 # --- limits seen elsewhere --------------------------------------------------------------------------
 def sightings(trace: Trace, axis: Axis, besides: Access | None) -> list[Sighting]:
     """Limits that other accesses and other masks of the kernel put on the same index."""
-    if axis not in trace.sightings:
-        trace.sightings[axis] = _all_sightings(trace, axis)
-    return [seen for seen in trace.sightings[axis] if seen.access is None or seen.access is not besides]
+    index = (axis.arange.args[:2], *axis.key)
+    if index not in trace.sightings:
+        trace.sightings[index] = _all_sightings(trace, axis)
+    return [seen for seen in trace.sightings[index] if seen.access is None or seen.access is not besides]
 
 
 def _all_sightings(trace: Trace, axis: Axis) -> list[Sighting]:
@@ -379,8 +380,11 @@ def _all_sightings(trace: Trace, axis: Axis) -> list[Sighting]:
     if trace.limits is None:
         trace.limits = _limits_of(trace, trace.equal_loops)
     found: list[Sighting] = []
+    limits: dict[Formula, Poly | None] = {}
     for formula, where, access in trace.limits.get(axis.arange.args[:2], ()):
-        limit = _limit_along(axis, formula)
+        if formula not in limits:
+            limits[formula] = _limit_along(axis, formula)
+        limit = limits[formula]
         if limit is not None:
             found.append(Sighting(limit, where, access))
     return found

@@ -12,7 +12,7 @@ from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import BlockPointer, Number, Value
 
 if TYPE_CHECKING:
-    from tritonlint.model.bounds import Axis, Sighting
+    from tritonlint.model.bounds import Sighting
     from tritonlint.model.module import FunctionInfo
 
 
@@ -254,8 +254,8 @@ class Trace:
         self.runtime_trips: set[Atom] = set()
         """The iteration counts of loops that run on the device."""
         self.returned: list[Value] = []
-        self.sightings: dict[Axis, list[Sighting]] = {}
-        """Limits by axis, as `bounds.sightings` found them."""
+        self.sightings: dict[tuple[object, ...], list[Sighting]] = {}
+        """Limits by range, extent and steps of an axis, as `bounds.sightings` found them."""
         self.limits: dict[tuple[Poly, Poly], list[tuple[Formula, Where, Access | None]]] | None = None
         """The inequalities of masks by the ranges they speak of, once `bounds.sightings` gathered them."""
         self.equal_loops: dict[Atom, Poly] | None = None

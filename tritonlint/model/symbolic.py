@@ -23,6 +23,8 @@ MAX_DEGREE = 16
 """A product of more factors than this is kept as one opaque atom."""
 MAX_NUMBER = 2**128
 """A number beyond this is no size, offset or mask of a tensor: it is some unknown number."""
+MAX_MADE = 1 << 17
+"""So many atoms are remembered; that an atom is not one of them costs time, and changes nothing."""
 MAX_SIZE, MAX_DEPTH = 4000, 40
 """Of an atom with everything inside it, written out. Beyond them only the atoms it mentions are kept."""
 
@@ -39,12 +41,28 @@ class Atom:
 
     __slots__ = ("_closure", "_hash", "args", "depth", "kind", "size")
 
-    def __init__(self, kind: str, *args: Any) -> None:
+    kind: str
+    args: tuple[Any, ...]
+    size: int
+    depth: int
+    _closure: frozenset[Atom] | None
+    _hash: int
+
+    def __new__(cls, kind: str, *args: Any) -> Atom:
+        """The atom of a kind and arguments, made if it is not there yet."""
+        key = (kind, args)
+        known = _MADE.get(key)
+        if known is not None:
+            return known
+        if len(_MADE) >= MAX_MADE:
+            _MADE.clear()
+        self = _MADE[key] = object.__new__(cls)
         self.kind = kind
         self.args = args
         self._hash = hash((crc32(kind.encode()), stable_hash(args)))
-        self._closure: frozenset[Atom] | None = None
+        self._closure = None
         self.size, self.depth = (1, 1) if kind == "deep" else _measured(args)
+        return self
 
     def __hash__(self) -> int:
         return self._hash
@@ -71,6 +89,10 @@ class Atom:
 
     def __repr__(self) -> str:
         return show_atom(self)
+
+
+_MADE: dict[tuple[str, tuple[Any, ...]], Atom] = {}
+"""The atoms made last: the same one twice is one object, so that to compare them is to compare addresses."""
 
 
 def stable_hash(arg: Any) -> int:
