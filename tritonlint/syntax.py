@@ -25,10 +25,15 @@ def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     return fields
 
 
-def walk(node: ast.AST) -> list[ast.AST]:
-    """`node` and every node below it, those nearer to it first, but for operators and contexts."""
+def walk(node: ast.AST, besides: frozenset[type[ast.AST]] = frozenset()) -> list[ast.AST]:
+    """`node` and every node below it, those nearer to it first, but for operators and contexts.
+
+    Of nodes of the kinds in `besides`, what is below them is left out.
+    """
     found = [node]
     for item in found:  # grows on the way
+        if item.__class__ in besides:
+            continue
         fields = _FIELDS.get(item.__class__)
         for name in _fields_of(item.__class__) if fields is None else fields:
             value = getattr(item, name, None)

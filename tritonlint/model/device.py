@@ -287,7 +287,7 @@ class DeviceEvaluator(Evaluator):
             self.trace.recipes.pop(result.poly.atom, None)  # of a call that starts at the same place
         if isinstance(result, Number) and result.is_tile:
             picks = isinstance(operator, ast.Mult) and (_is_equation(left) or _is_equation(right))
-            result = replace(result, origin="selected" if picks else "computed")
+            result = result.of_origin("selected" if picks else "computed")
         if isinstance(left, Number) and isinstance(right, Number) and isinstance(result, Number):
             if isinstance(operator, ast.Mult | ast.Div | ast.FloorDiv | ast.Mod):
                 self._mark_scalars(left, right)
@@ -1269,10 +1269,11 @@ _HANDLERS: dict[str, Handler] = {
 # --- small pieces ---------------------------------------------------------------------------------
 def _settled(value: Value) -> Value:
     """The one option that can be meant, where an import was guarded or a faster twin stands by."""
-    if isinstance(value, Choice):
-        for option in value.options:  # `exp = libdevice.fast_expf if FAST else tl.exp`
-            if isinstance(option, External) and option.name.removeprefix(TRITON_LANGUAGE).count(".") == 0:
-                return option
+    if not isinstance(value, Choice):
+        return value
+    for option in value.options:  # `exp = libdevice.fast_expf if FAST else tl.exp`
+        if isinstance(option, External) and option.name.removeprefix(TRITON_LANGUAGE).count(".") == 0:
+            return option
     return option_of(value, External, KernelValue, Number, (BlockPointer, Descriptor))
 
 
@@ -1349,13 +1350,14 @@ def opaque_number(evaluator: DeviceEvaluator, node: ast.AST, value: Value, salt:
 
 def moved(poly: Poly, axis_of: Callable[[int], int]) -> Poly:
     """The expression after its tile axes (counted from the last) have moved."""
-    lanes = [atom for atom in poly.closure if atom.kind == "arange"]
+    lanes = [atom for atom in poly.closure if atom.kind == "arange" and axis_of(atom.args[2]) != atom.args[2]]
     return poly.substitute({a: Poly.of(Atom("arange", *a.args[:2], axis_of(a.args[2]))) for a in lanes})
 
 
 def _rearranged(value: Number, shape: Shape | None, axis_of: Callable[[int], int]) -> Number:
     formula = value.formula.map(lambda poly: moved(poly, axis_of)) if value.formula is not None else None
-    return replace(value, poly=moved(value.poly, axis_of), shape=shape, formula=formula)
+    poly = moved(value.poly, axis_of)
+    return Number(poly, value.dtype, shape, formula, value.static, value.deps, value.loads, value.origin)
 
 
 def expanded(value: Number, new: list[bool]) -> Number:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.kernel import Kernel, called_names, callers_of
 from tritonlint.parsing import ParseFailure, parsed
-from tritonlint.syntax import first_line, walk
+from tritonlint.syntax import first_line
 
 if TYPE_CHECKING:
     from tritonlint.model.module import FunctionInfo, FunctionNode, Module
@@ -68,7 +68,14 @@ def _edited(module: Module, change: Change) -> FunctionInfo | None:
 
 def _holds_functions(node: FunctionNode) -> bool:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return any(isinstance(inner, kinds) for inner in walk(node) if inner is not node)
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, kinds):
+            return True
+        if not isinstance(inner, ast.expr):
+            waiting += [one for one in ast.iter_child_nodes(inner) if not isinstance(one, ast.expr)]
+    return False
 
 
 def _parsed_alone(old: FunctionNode, source: Source, change: Change) -> FunctionNode | None:

@@ -915,16 +915,12 @@ def _equality(left: Value, right: Value) -> Formula | None:
 
 def assigned_names(body: Iterable[ast.stmt]) -> set[str]:
     """Names that statements give a value to, nested blocks included."""
-    names: set[str] = set()
-    stack: list[ast.AST] = list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        stack.extend(ast.iter_child_nodes(node))
-    return names
+    nodes = (node for statement in body for node in walk(statement, _OWN_NAMES))
+    return {node.id for node in nodes if node.__class__ is ast.Name and node.ctx.__class__ is ast.Store}
+
+
+_OWN_NAMES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+"""What names stand for inside these is their own affair."""
 
 
 def _added_to(name: str, value: ast.expr) -> list[ast.expr]:

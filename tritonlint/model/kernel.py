@@ -25,7 +25,6 @@ from tritonlint.model.values import (
     Tuned,
     Value,
 )
-from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
     from tritonlint.model.exposure import Exposure
@@ -280,8 +279,7 @@ def _mentioned(function: FunctionInfo) -> frozenset[str]:
     """The names that stand in a function, but for its own parameters' annotations."""
     cache: dict[FunctionInfo, frozenset[str]] = function.module.project.remembered("mentioned")
     if function not in cache:
-        nodes = (node for statement in function.node.body for node in walk(statement))
-        cache[function] = frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+        cache[function] = frozenset(n.id for n in function.body_nodes if n.__class__ is ast.Name)
     return cache[function]
 
 
@@ -347,9 +345,7 @@ def called_names(info: FunctionInfo, project: Project) -> frozenset[str]:
     """The last names of everything a function calls or passes on."""
     cache: dict[FunctionInfo, frozenset[str]] = project.remembered("called names")
     if info not in cache:
-        # Of the body alone: a decorator is called by the module.
-        inside = (node for statement in info.node.body for node in walk(statement))
-        cache[info] = frozenset(called_name(node) for node in inside if isinstance(node, ast.Call))
+        cache[info] = frozenset(called_name(n) for n in info.body_nodes if n.__class__ is ast.Call)
     return cache[info]
 
 

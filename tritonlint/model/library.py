@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _ALIASES = (
     ("triton.language.math.", "triton.language."),
@@ -18,6 +19,7 @@ _FORK = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 12)
 def canonical(dotted: str) -> str:
     """The name under which the rest of the model knows a library's thing; forks count as Triton."""
     dotted = _FORK.sub("triton", dotted)

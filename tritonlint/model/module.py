@@ -25,7 +25,7 @@ from tritonlint.policy import Policy
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from tritonlint.model.host import HostEvaluator
@@ -68,6 +68,14 @@ class FunctionInfo:
     def nodes(self) -> tuple[ast.AST, ...]:
         """Every node of the function, those nearer to its root first."""
         return tuple(walk(self.node))
+
+    @property
+    def body_nodes(self) -> Iterator[ast.AST]:
+        """Every node of the body: a decorator is called by the module, a default by whoever defines it."""
+        node = self.node
+        parts = (*node.decorator_list, node.args, *([node.returns] if node.returns is not None else ()))
+        header = {id(inner) for part in parts for inner in walk(part)} | {id(node)}
+        return (inner for inner in self.nodes if id(inner) not in header)
 
     @cached_property
     def qualified_name(self) -> str:

@@ -39,7 +39,7 @@ class Atom:
     atoms are walked in the same order in every run.
     """
 
-    __slots__ = ("_closure", "_hash", "args", "depth", "kind", "size")
+    __slots__ = ("_closure", "_hash", "_sum", "args", "depth", "kind", "size")
 
     kind: str
     args: tuple[Any, ...]
@@ -47,6 +47,8 @@ class Atom:
     depth: int
     _closure: frozenset[Atom] | None
     _hash: int
+    _sum: Poly | None
+    """The polynomial that is this atom alone, once it is asked for."""
 
     def __new__(cls, kind: str, *args: Any) -> Atom:
         """The atom of a kind and arguments, made if it is not there yet."""
@@ -60,7 +62,7 @@ class Atom:
         self.kind = kind
         self.args = args
         self._hash = hash((crc32(kind.encode()), stable_hash(args)))
-        self._closure = None
+        self._closure = self._sum = None
         self.size, self.depth = (1, 1) if kind == "deep" else _measured(args)
         return self
 
@@ -152,9 +154,10 @@ class Poly:
     @staticmethod
     def of(atom: Atom) -> Poly:
         """The single atom `atom`, or what stands for it if there is too much inside."""
-        if atom.size > MAX_SIZE or atom.depth > MAX_DEPTH:
-            return deep(atom)
-        return Poly({(atom,): 1})
+        if atom._sum is None:
+            is_deep = atom.size > MAX_SIZE or atom.depth > MAX_DEPTH
+            atom._sum = deep(atom) if is_deep else Poly({(atom,): 1})
+        return atom._sum
 
     # --- questions ------------------------------------------------------------------------------
     def __hash__(self) -> int:
