@@ -8,8 +8,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zlib
 
 import pytest
 
@@ -106,6 +108,72 @@ def test_the_report_is_one_page_with_sources_and_plots(confirmed):
     assert "tl.store(buf + at, value)" in page
     assert page.count("<svg") >= 8
     assert "http" not in page.replace("http-equiv", "")  # nothing is fetched
+
+
+@needs_triton
+def test_compilations_end_when_their_time_is_over(tmp_path):
+    arguments = [
+        "--device",
+        "cpu",
+        "--seconds",
+        "0.1",
+        "--select",
+        "TL401",
+        "--evidence",
+        tmp_path / "e.json",
+    ]
+    done = tritonlint(cases.CASES.parent.parent, "confirm", *arguments, CORE, cases.CASES, "p4-batch-count")
+    assert done.returncode == 1, done.stderr
+    (one,) = json.loads((tmp_path / "e.json").read_bytes())["findings"]
+    assert one["evidence"].startswith("2 compilations and ")
+    assert "for 2 values" in one["evidence"]
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def chromium(folder, *arguments):
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    return subprocess.run(
+        [*command, *map(str, arguments)], capture_output=True, check=True, timeout=120
+    ).stdout
+
+
+def rows_of(png):
+    """The lines of pixels of a PNG, filtered as they are; equal ones are blank paper, by and large."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data = 8, b""
+    while at < len(png):
+        size, kind = int.from_bytes(png[at : at + 4], "big"), png[at + 4 : at + 8]
+        if kind == b"IHDR":
+            height = int.from_bytes(png[at + 12 : at + 16], "big")
+        data += png[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    pixels = zlib.decompress(data)
+    width = len(pixels) // height
+    return [pixels[row * width : (row + 1) * width] for row in range(height)]
+
+
+@needs_triton
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_the_report_shows_in_a_browser_and_on_paper(confirmed, tmp_path):
+    _, folder = confirmed
+    page = (folder / "r.html").as_uri()
+    shown = chromium(tmp_path, "--dump-dom", page).decode()
+    assert shown.count("<article") == len(json.loads((folder / "e.json").read_bytes())["findings"])
+    assert shown.count("<svg") >= 8
+    chromium(tmp_path, f"--screenshot={tmp_path / 'page.png'}", "--window-size=1100,2400", page)
+    rows = rows_of((tmp_path / "page.png").read_bytes())
+    assert len(rows) == 2400
+    assert len(set(rows)) > 800  # text and plots from top to bottom
+    chromium(tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", page)
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
 
 @needs_triton
