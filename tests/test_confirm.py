@@ -125,8 +125,8 @@ def test_compilations_end_when_their_time_is_over(tmp_path):
     done = tritonlint(cases.CASES.parent.parent, "confirm", *arguments, CORE, cases.CASES, "p4-batch-count")
     assert done.returncode == 1, done.stderr
     (one,) = json.loads((tmp_path / "e.json").read_bytes())["findings"]
-    assert one["evidence"].startswith("2 compilations and ")
-    assert "for 2 values" in one["evidence"]
+    assert one["text"].startswith("2 compilations and ")
+    assert "for 2 values" in one["text"]
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
