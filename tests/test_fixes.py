@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -195,6 +196,26 @@ def test_the_diff_applies_and_changes_nothing_itself(tmp_path):
     )
     assert command(tmp_path, ".").returncode == 0
     assert command(tmp_path, "--diff", ".").returncode == 0
+
+
+def test_a_file_that_cannot_be_changed_keeps_no_other_from_it(tmp_path):
+    text = KERNEL.format(load="", store=STORES[0])
+    hopeless = tmp_path / f"a{'b' * 248}.py"  # there is no room for a name beside it
+    for file in (hopeless, tmp_path / "kernel.py"):
+        file.write_text(text, encoding="utf-8")
+    answer = command(tmp_path, "--fix", ".")
+    assert answer.returncode == 2
+    assert "fixed 1 finding in 1 file\n" in answer.stderr
+    assert f"1 file cannot be changed: {hopeless.name}: File name too long" in answer.stderr
+    assert hopeless.read_text("utf-8") == text
+    assert (tmp_path / "kernel.py").read_text("utf-8") != text
+
+
+def test_a_diff_takes_no_format_its_file(tmp_path):
+    (tmp_path / "kernel.py").write_text(KERNEL.format(load="", store=STORES[0]), encoding="utf-8")
+    answer = command(tmp_path, "--diff", "--output-format", "json:found.json", ".")
+    assert answer.stdout.startswith("--- a/kernel.py")
+    assert [one["code"] for one in json.loads((tmp_path / "found.json").read_bytes())] == ["TL101"]
 
 
 def test_unsafe_fixes_wait_to_be_asked_for(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,10 +32,16 @@ class Client(LanguageClient):
     def __init__(self):
         super().__init__("test", "1")
         self.said, self.messages, self._news = {}, [], asyncio.Event()
+        self.registered = []
 
         @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def hear(params):
             self.said[params.uri] = params
+            self._news.set()
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params):
+            self.registered += params.registrations
             self._news.set()
 
         @self.feature(types.WINDOW_SHOW_MESSAGE)
@@ -88,8 +95,10 @@ def conversation(talk, *folders, encodings=None, settings=None):
         client = Client()
         await client.start_io(sys.executable, "-m", "tritonlint", "server")
         general = types.GeneralClientCapabilities(position_encodings=encodings)
+        watching = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+        workspace = types.WorkspaceClientCapabilities(did_change_watched_files=watching)
         params = types.InitializeParams(
-            capabilities=types.ClientCapabilities(general=general),
+            capabilities=types.ClientCapabilities(workspace, general=general),
             workspace_folders=[types.WorkspaceFolder(one.as_uri(), one.name) for one in folders],
             initialization_options=settings,
         )
@@ -368,6 +377,29 @@ def test_cells_of_a_notebook(project):
         )
         await client.until(lambda: addresses[1] in client.said)
         assert codes(client.said[addresses[1]].diagnostics) == []
+
+    conversation(talk, project)
+
+
+def test_what_is_in_the_baseline_is_not_shown_and_files_are_watched(project):
+    file, settings = project / "kernels.py", project / "tritonlint.toml"
+    command = [sys.executable, "-m", "tritonlint", "check", "--write-baseline"]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+
+    async def talk(client):
+        await client.until(lambda: client.registered)
+        (watched,) = client.registered
+        patterns = [one["globPattern"] for one in watched.register_options["watchers"]]
+        assert "**/tritonlint-baseline.json" in patterns
+        client.open(file)
+        assert codes(await client.diagnostics(file)) == [("TL101", LOAD)]
+        settings.write_text('baseline = "tritonlint-baseline.json"\n')
+        change = types.FileEvent(settings.as_uri(), types.FileChangeType.Changed)
+        client.said.clear()
+        client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert codes(await client.diagnostics(file)) == []
+        client.change(file, 2, [(LOAD, 0), (LOAD, 0), "    y = tl.load(x_ptr + at)\n"])
+        assert codes(await client.diagnostics(file, 2)) == [("TL101", LOAD + 1)]  # a second one is news
 
     conversation(talk, project)
 

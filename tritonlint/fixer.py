@@ -54,14 +54,22 @@ class Fixed:
             _diff(display_path(path), self.before[path], self.after[path]) for path in sorted(self.after)
         )
 
-    def write(self) -> None:
+    def write(self) -> dict[Path, OSError]:
         """Put the changed files in place, each as a whole or not at all; mode and owner stay.
 
-        Raises:
-            OSError: a file cannot be written; those before it are, it and those behind are not.
+        Returns:
+            Why files could not be written, which then are as they were and count as not changed.
         """
+        failed: dict[Path, OSError] = {}
         for path in sorted(self.after):
-            replacing.replace(path, self.after[path])
+            try:
+                replacing.replace(path, self.after[path])
+            except OSError as error:
+                failed[path] = error
+        for path in failed:
+            del self.before[path], self.after[path]
+        self.applied = [one for one in self.applied if Path(os.path.abspath(one.path)) not in failed]
+        return failed
 
 
 def fix(

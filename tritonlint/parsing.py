@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
 import warnings
 
 
@@ -29,9 +31,28 @@ def parsed(text: str) -> ast.Module:
     except SyntaxError as error:
         line = error.lineno or 1
         column = error.offset or 1
-        raise ParseFailure(error.msg or "invalid syntax", max(line, 1), max(column, 1)) from error
+        message = (error.msg or "invalid syntax") + _of_newer_python(text, line)
+        raise ParseFailure(message, max(line, 1), max(column, 1)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ParseFailure(f"the parser gave up: {error or type(error).__name__}") from error
+
+
+_NEWER = (
+    (re.compile(r"\s*type\s+[A-Za-z_]\w*\s*[\[=]"), (3, 12), "`type` statements"),
+    (re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+\s*\["), (3, 12), "type parameters"),
+)
+"""How lines begin that only later Pythons read, since which one, and what to call it."""
+
+
+def _of_newer_python(text: str, line: int) -> str:
+    """What to say of a line that this Python cannot read and a newer one can; nothing of any other."""
+    lines = text.split("\n")
+    broken = lines[line - 1] if 0 < line <= len(lines) else ""
+    for pattern, version, what in _NEWER:
+        if pattern.match(broken) and sys.version_info < version:
+            here, there = (".".join(map(str, one[:2])) for one in (sys.version_info, version))
+            return f" for the Python {here} that tritonlint runs under: {what} need {there}"
+    return ""
 
 
 def parses(text: str) -> bool:

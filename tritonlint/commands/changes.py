@@ -76,13 +76,16 @@ def _carried_out(
             cell, inside = finding.cells.place(finding.range)
             line = f"cell {cell}:{inside.start.line}"
         click.echo(f"tritonlint: {finding.path}:{line}: {failed.format(finding.code)}: {reason}", err=True)
+    failures = {}
     if options["diff"]:
         write(fixed.diff(), options["output_file"])
     else:
-        try:
-            fixed.write()
-        except OSError as error:
-            raise Refusal(f"{error.filename}: cannot be changed: {error.strerror or error}") from error
+        failures = fixed.write()
     said = f"{f'would {verb}' if options['diff'] else done} {counted(len(fixed.applied), 'finding')}"
     click.echo(f"{said} in {counted(len(fixed.after), 'file')}{more}", err=True)
+    if failures:
+        from tritonlint.files import display_path
+
+        reasons = [f"{display_path(file)}: {error.strerror or error}" for file, error in failures.items()]
+        raise Refusal(f"{counted(len(reasons), 'file')} cannot be changed: {'; '.join(reasons)}")
     return bool(fixed.after)

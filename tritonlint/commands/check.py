@@ -103,6 +103,8 @@ def check(paths: tuple[Path, ...], statistics: bool, exit_zero: bool, profile: b
     for change in changes(options):
         changed = change(run, finder, options)
         if options["diff"]:
+            files = [one for one in targets if one.file not in (None, options["output_file"])]
+            do_all(reports(files, run.findings, run.rules, texts))
             return FAILURE if run.incomplete else FINDINGS if changed and not exit_zero else OK
         if changed:
             run, texts = run_of(paths or (Path(),), finder, options)

@@ -6,6 +6,7 @@ any text can change it. A keystroke in the body of a kernel is the exception: se
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from tritonlint.evidence import Evidence
 from tritonlint.failure import invalid_syntax
 from tritonlint.files import display_path, mentions_triton
 from tritonlint.finding import Edit, Finding, Fix, Position, Range, Related
+from tritonlint.known import Known
 from tritonlint.model.editing import Change, replaced
 from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
@@ -55,6 +57,8 @@ class Quick:
 class Checker:
     """Finds, for the texts that are open, what `check` would find if they were on disk.
 
+    What stands in the baseline of a file's settings is left out.
+
     Args:
         finder: gives the settings of every file.
         evidence: what runs said of findings.
@@ -62,6 +66,7 @@ class Checker:
 
     def __init__(self, finder: SettingsFinder | None = None, evidence: Evidence | None = None) -> None:
         self._finder, self._evidence = finder or SettingsFinder(), evidence or Evidence()
+        self._baselines = Known(self._finder, ())
         self._context = Context()
         self._texts: dict[Path, bytes] = {}
         self._known: dict[Path, Checked] = {}
@@ -75,20 +80,25 @@ class Checker:
 
     def forget(self, finder: SettingsFinder, evidence: Evidence) -> None:
         """Files have changed on disk, or settings: read everything anew."""
-        self._finder, self._evidence = finder, evidence
+        self._evidence = evidence
+        self.refresh(finder)
         self._context, self._is_edited = Context(self._texts), False
         self._known.clear()
         self._waiting.clear()
 
     def refresh(self, finder: SettingsFinder) -> None:
-        """A file was saved, which may have been a configuration."""
-        self._finder, self._is_edited = finder, True
+        """A file was saved, which may have been a configuration or a baseline."""
+        self._finder, self._baselines, self._is_edited = finder, Known(finder, ()), True
 
     def close(self, path: Path) -> None:
         """A text is not open any more: what is on disk counts."""
-        if self._texts.pop(path, None) is not None:
-            self._context = Context(self._texts)
+        known, on_disk = self._texts.pop(path, None), b""
+        with contextlib.suppress(OSError):
+            on_disk = path.read_bytes()
+        if known is not None and (known != on_disk or self._context.texts.get(path) != known):
+            self._context = self._context.renewed({path: on_disk})
         self._known.pop(path, None)
+        self._waiting.pop(path, None)
 
     def check(self, path: Path, text: str, folder: Path, poll: Callable[[], None]) -> list[Finding]:
         """All findings of a text.
@@ -160,7 +170,12 @@ class Checker:
             root=project_root(path, folder),
             context=context,
         )
-        return self._evidence.merged(found, read=lambda shown: context.text(Path(shown).absolute()))
+        return self._judged(found, context)
+
+    def _judged(self, found: list[Finding], context: Context) -> list[Finding]:
+        """Findings with what runs said of them, but for those that a baseline holds."""
+        news = [one for one in found if self._baselines.is_news(one)]
+        return self._evidence.merged(news, read=lambda shown: context.text(Path(shown).absolute()))
 
     def _in_kernels(
         self, path: Path, source: Source, folder: Path, poll: Callable[[], None], kept: list[Finding]
@@ -188,8 +203,7 @@ class Checker:
         waiting = self._waiting.setdefault(path, set())
         waiting |= {kernel.name for kernel in kernels}
         affected = [kernel for kernel in module.kernels if kernel.name in waiting]
-        found = check_kernels(module, affected, settings, root, self._context)
-        found = self._evidence.merged(found, read=lambda shown: self._context.text(Path(shown).absolute()))
+        found = self._judged(check_kernels(module, affected, settings, root, self._context), self._context)
         codes, names = rules_of_kernels(settings), frozenset(waiting)
         waiting.clear()
         return [one for one in kept if one.kernel not in names or one.code not in codes] + found

@@ -31,6 +31,8 @@ IDLE = 0.3
 """Seconds without a change after which a text is checked as a whole."""
 PATIENCE = 5.0
 """Seconds that a question waits for the check of the text it is about."""
+_WATCHED = ("**/*.py", "**/tritonlint.toml", "**/pyproject.toml", "**/tritonlint-baseline.json")
+"""Files that a finding may rest on."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -125,6 +127,30 @@ class TritonlintServer(LanguageServer):
         for uri in list(self.workspace.notebook_documents):
             self.notebook_changed(uri)
         self._told.clear()
+
+    def watch_files(self) -> None:
+        """Ask the client to tell of files that others change, if it can."""
+        workspace = self.client_capabilities.workspace
+        watches = workspace.did_change_watched_files if workspace is not None else None
+        if watches is None or not watches.dynamic_registration:
+            return
+        watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+        self.client_register_capability(
+            types.RegistrationParams(
+                [
+                    types.Registration(
+                        "tritonlint-files",
+                        types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                        types.DidChangeWatchedFilesRegistrationOptions(watchers),
+                    )
+                ]
+            )
+        )
+
+    def stop_everything(self) -> None:
+        """Nobody waits for what is being checked."""
+        for uri in list(self._versions):
+            self._stop(uri)
 
     def notebook_changed(self, uri: str) -> None:
         """A notebook is new, or another one."""
@@ -317,6 +343,11 @@ def create() -> TritonlintServer:
     @server.feature(types.INITIALIZED)
     def initialized(ls: TritonlintServer, params: types.InitializedParams) -> None:
         ls.configure(ls.first_settings)
+        ls.watch_files()
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(ls: TritonlintServer, params: None) -> None:
+        ls.stop_everything()
 
     @server.feature(types.INITIALIZE)
     def initialize(ls: TritonlintServer, params: types.InitializeParams) -> None:
@@ -345,7 +376,8 @@ def create() -> TritonlintServer:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(ls: TritonlintServer, params: types.DidChangeWatchedFilesParams) -> None:
-        ls.everything_changed()
+        if any(change.uri not in ls.workspace.text_documents for change in params.changes):
+            ls.everything_changed()  # of a text that is open, the editor says itself what is in it
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders_changed(ls: TritonlintServer, params: types.DidChangeWorkspaceFoldersParams) -> None:

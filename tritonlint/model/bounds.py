@@ -229,19 +229,31 @@ def report(axis: Axis, access: Access, besides: frozenset[Formula] = frozenset()
     """What bounds one axis of an access."""
     if access.mask_unknown:
         return AxisReport(axis, Proof.UNKNOWN, loops=access.loops)
+    bounded, guard = _bound_by(replace(axis, stride=ONE, divisor=None), tuple(conditions_of(access)), besides)
+    if bounded is Proof.YES:
+        return AxisReport(axis, bounded, guard, loops=access.loops)
+    return AxisReport(axis, bounded, partial=guard, loops=access.loops)
+
+
+@lru_cache(maxsize=1 << 12)
+def _bound_by(
+    axis: Axis, conditions: tuple[Formula, ...], besides: frozenset[Formula]
+) -> tuple[Proof, Guard | None]:
+    """Whether conditions bound an axis, and by which guard, or by which part of one.
+
+    The stride does not matter, so that accesses to several tensors along one index are one question.
+    """
     partial: Guard | None = None
     unclear = False
-    for formula in conditions_of(access):
+    for formula in conditions:
         guard = guard_on(axis, formula)
         if guard is not None:
             if guard.complete:
-                return AxisReport(axis, Proof.YES, guard, loops=access.loops)
+                return Proof.YES, guard
             partial = partial or guard
             continue
         unclear = unclear or (formula not in besides and _might_bound(axis, formula))
-    if unclear:
-        return AxisReport(axis, Proof.UNKNOWN, partial=partial, loops=access.loops)
-    return AxisReport(axis, Proof.NO, partial=partial, loops=access.loops)
+    return Proof.UNKNOWN if unclear else Proof.NO, partial
 
 
 def guard_on(axis: Axis, formula: Formula) -> Guard | None:

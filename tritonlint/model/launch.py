@@ -101,9 +101,17 @@ class Launch:
             known = self._on_host[poly] = poly.substitute(self.values)
         return known
 
+    @cached_property
+    def _conditions_on_host(self) -> dict[Formula, Formula]:
+        """The same of `formula_on_host`."""
+        return {}
+
     def formula_on_host(self, formula: Formula) -> Formula:
         """A kernel condition in terms of the host's sizes."""
-        return formula.map(self.on_host)
+        known = self._conditions_on_host.get(formula)
+        if known is None:
+            known = self._conditions_on_host[formula] = formula.map(self.on_host)
+        return known
 
     def cuts_away(self, conditions: Iterable[Formula]) -> bool:
         """Whether its compile-time arguments make one of the conditions of a place false."""

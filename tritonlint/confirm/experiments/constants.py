@@ -77,7 +77,8 @@ def _compilations(launch: Launch, name: str, values: list[Any], limit: float) ->
 
     Two are made in any case; none is begun after `limit` seconds.
     """
-    counts, start = [], perf_counter()
+    counts: list[int] = []
+    start = perf_counter()
     kernels: dict[int, Any] = {}  # by identity, which no two share while both are kept
     with private_cache():
         for value in values:
