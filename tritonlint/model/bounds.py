@@ -176,10 +176,10 @@ def _starts_before(expression: Poly, stride: Poly, extent: Poly) -> bool:
     counted = any(
         atom.kind == "cdiv"
         and atom.args[1] == extent
-        and _contains(expression, Poly.of(atom) * stride * extent)
+        and contains(expression, Poly.of(atom) * stride * extent)
         for atom in expression.surface
     )
-    return bool(early.terms) and early.constant is None and _contains(expression, early) and not counted
+    return bool(early.terms) and early.constant is None and contains(expression, early) and not counted
 
 
 def _steps(
@@ -272,7 +272,7 @@ def guard_on(axis: Axis, formula: Formula) -> Guard | None:
     missing = []
     for step in axis.steps:
         wanted = scale * step * axis.extent
-        if _contains(rest, -wanted):
+        if contains(rest, -wanted):
             rest = rest + wanted
         else:
             missing.append(step)
@@ -293,7 +293,8 @@ def _moves_otherwise(rest: Poly, tile: Poly) -> bool:
     return False
 
 
-def _contains(poly: Poly, part: Poly) -> bool:
+def contains(poly: Poly, part: Poly) -> bool:
+    """Whether every term of a part stands in a sum as it is."""
     return all(poly.terms.get(monomial) == factor for monomial, factor in part.terms.items())
 
 

@@ -592,6 +592,7 @@ class Evaluator:
             contiguous=one.contiguous and two.contiguous,
             sure=one.sure or two.sure,
             node=one.node,
+            made=_made(one) | _made(two),
         )
 
     # --- expressions --------------------------------------------------------------------------------
@@ -917,6 +918,12 @@ def assigned_names(body: Iterable[ast.stmt]) -> set[str]:
     """Names that statements give a value to, nested blocks included."""
     nodes = (node for statement in body for node in walk(statement, _OWN_NAMES))
     return {node.id for node in nodes if node.__class__ is ast.Name and node.ctx.__class__ is ast.Store}
+
+
+def _made(tensor: Tensor) -> frozenset[tuple[Poly, ...]]:
+    if tensor.origin == "fresh" and tensor.dims is not None:
+        return tensor.made | {tensor.dims}
+    return tensor.made
 
 
 _OWN_NAMES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))

@@ -21,6 +21,7 @@ from tritonlint.model.bounds import (
     Tail,
     axes_of,
     conditions_of,
+    contains,
     offset_of,
     report,
     sightings,
@@ -322,6 +323,8 @@ def _exposed(
 ) -> Exposure | None:
     kind = "index" if partial is not None else "open"
     twins = sightings(trace, axis, access) or _masked_at_the_same_place(axis, access, trace)
+    if any(_ends_where_it_should(axis, access, twin.limit) for twin in twins):
+        return None
     flag = _flag_of(axis, access, base, trace)
     if flag is not None and launches and all(_is_switch(each.formula_on_host(flag)) for each in launches):
         flag = None
@@ -358,6 +361,14 @@ def _exposed(
     hinted = launch is None and _has_idle_size(trace)
     same = {id(s.access) for s in twins if sibling and s.limit == sibling.limit and s.access is not None}
     return Exposure(kind, access, axis, base, trace, tail, launch, sibling, partial, flag, hinted, len(same))
+
+
+def _ends_where_it_should(axis: Axis, access: Access, limit: Poly) -> bool:
+    """Whether an index starts as far in front of something as others go: `end - limit + arange`.
+
+    Where their tile ends, this one is at `end`, and says nothing of what lies behind.
+    """
+    return contains(access.address.poly, -(limit * axis.stride))
 
 
 def _tail_at(
@@ -456,18 +467,21 @@ def _holds_whole_tiles(axis: Axis, base: str, launch: Launch) -> bool:
     if tensor is None:
         return False
     extent, stride = launch.on_host(axis.extent), launch.on_host(axis.stride)
-    if tensor.dims is None:
-        return any(
-            atom.kind == "dim" and atom.args[0] == tensor.shape_key and _is_whole(size, extent)
-            for atom, size in equations_in(launch.facts)
-            if size.constant is None
-        )
-    if tensor.origin != "fresh":
-        return False
-    spans = accumulate(reversed(tensor.dims), mul, initial=ONE)
+    allocated = [tensor.dims] if tensor.origin == "fresh" and tensor.dims is not None else []
+    # Whoever pads a tensor on one way through the host does so where it is needed.
+    if any(_is_allocated_whole(dims, extent, stride) for dims in (*allocated, *tensor.made)):
+        return True
+    return tensor.dims is None and any(
+        atom.kind == "dim" and atom.args[0] == tensor.shape_key and _is_whole(size, extent)
+        for atom, size in equations_in(launch.facts)
+        if size.constant is None
+    )
+
+
+def _is_allocated_whole(dims: tuple[Poly, ...], extent: Poly, stride: Poly) -> bool:
+    spans = accumulate(reversed(dims), mul, initial=ONE)
     return any(
-        span == stride and _is_whole(dim, extent)
-        for span, dim in zip(spans, reversed(tensor.dims), strict=False)
+        span == stride and _is_whole(dim, extent) for span, dim in zip(spans, reversed(dims), strict=False)
     )
 
 

@@ -391,6 +391,8 @@ class TensorMethods(Evaluator):
                 origin="fresh",
                 node=node,
             )
+        if name.endswith("functional.pad") and len(args) > 1 and isinstance(args[0], Tensor):
+            return self._padded(node, args[0], args[1])
         if short in _MAKERS:
             return fresh_tensor(self, node, args, keywords, UNKNOWN_DTYPE)
         if short == "arange":
@@ -400,6 +402,24 @@ class TensorMethods(Evaluator):
         if short == "numel" and args and isinstance(args[0], Tensor):
             return Number(args[0].size)
         return None
+
+    def _padded(self, node: ast.Call, value: Tensor, widths: Value) -> Tensor:
+        """`F.pad(x, (left, right, ...))`, which counts axes from the last."""
+        sizes = [self.as_number(self.size_of(value, integer(axis))) for axis in range(self._rank(value) or 0)]
+        added = [self.as_number(item) for item in widths.items] if isinstance(widths, Sequence) else [None]
+        dims = [size.poly for size in sizes if size is not None]
+        if None in added or len(added) > 2 * len(dims):
+            dims = []
+        for place, number in enumerate(added if dims else ()):
+            assert number is not None
+            dims[-1 - place // 2] += number.poly
+        return Tensor(
+            f"pad@{node.lineno}:{node.col_offset}",
+            dims=tuple(dims) or None,
+            dtype=value.dtype,
+            origin="fresh",
+            node=node,
+        )
 
 
 def fresh_tensor(

@@ -213,6 +213,8 @@ class Tensor(Value):
     contiguous: bool = False
     sure: bool = True
     node: ast.AST | None = field(default=None, compare=False)
+    made: frozenset[tuple[Poly, ...]] = frozenset()
+    """The sizes of the allocations that it is on one of several ways: `padded if n < width else x`."""
 
     @property
     def shape_key(self) -> str:
