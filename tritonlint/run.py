@@ -232,7 +232,7 @@ def _answers(tasks: list[Task], jobs: int) -> Iterator[tuple[list[Task], Answer]
     # A fork inherits what has been imported and read; nothing runs beside it that could hold a lock.
     forks = "fork" in get_all_start_methods() and os.name == "posix"
     if forks:
-        _prepare(tasks, context, size)
+        _prepare(tasks, context, len(tasks) // jobs)
     method = get_context("fork" if forks else "spawn")
     global _inherited
     _inherited = context
@@ -257,9 +257,10 @@ _inherited: Context | None = None
 
 
 def _prepare(tasks: list[Task], context: Context, size: int) -> None:
-    """Import and read what several processes will need, before they part.
+    """Import and read what all processes will need, before they part.
 
-    A project of fewer than `size` files is one process's alone, as good as always.
+    A project of up to `size` files, a process's share, is read by those that get a part of it: they forget it
+    when they are done, which they cannot with what they inherit.
     """
     for packs in {task.settings.packs for task in tasks}:
         catalog.load(packs)

@@ -197,6 +197,19 @@ def _size_in_grid(extent: Poly, kernel_extent: Poly, launch: Launch) -> Poly | N
     return None
 
 
+def adds_up_in_memory(gemm: Gemm) -> bool:
+    """Whether a program goes on to add whole tiles to memory, one after the other.
+
+    That takes more than its product does, and the order decides who waits for whom, too.
+    """
+    return any(
+        access.kind not in ("load", "store")
+        and len(access.address.shape or ()) > 1
+        and any(loop not in gemm.dot.loops for loop in access.loops)
+        for access in gemm.trace.accesses
+    )
+
+
 def walks_few_rows(gemm: Gemm) -> bool:
     """Whether a launch shows that there is one tile of rows, or tiles too thin for order to matter."""
     for launch in gemm.launches:

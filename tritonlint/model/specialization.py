@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tritonlint.model.module import Module, Parameter
 
 
+MOST_LETTERS = 40
+"""Of an expression of the host's that is shown as it stands."""
 _UNCLEAR = frozenset(("data", "call", "unknown", "typeattr", "either", "carried", "left"))
 
 
@@ -30,6 +32,14 @@ class VaryingConstexpr:
     launch: Launch
     node: ast.AST
     source_module: Module
+
+    @property
+    def value(self) -> str:
+        """The value as the host writes it, where that is short, and why it varies."""
+        words = ast.unparse(self.node) if isinstance(self.node, ast.expr) else ""
+        is_short = 0 < len(words) <= MOST_LETTERS and not isinstance(self.node, ast.Lambda | ast.Constant)
+        reason = self.variation.reason
+        return f"`{words}`, {reason}" if is_short and f"`{words}`" not in reason else reason
 
     @property
     def cause(self) -> str:

@@ -23,7 +23,7 @@ MAX_DEGREE = 16
 """A product of more factors than this is kept as one opaque atom."""
 MAX_NUMBER = 2**128
 """A number beyond this is no size, offset or mask of a tensor: it is some unknown number."""
-MAX_MADE = 1 << 17
+MAX_MADE = 1 << 15
 """So many atoms are remembered; that an atom is not one of them costs time, and changes nothing."""
 MAX_SIZE, MAX_DEPTH = 4000, 40
 """Of an atom with everything inside it, written out. Beyond them only the atoms it mentions are kept."""

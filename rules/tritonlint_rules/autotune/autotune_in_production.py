@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from tritonlint.finding import Applicability, Confidence, Finding, Fix, Severity
 from tritonlint.model import Module, Place, Proof
 from tritonlint.model.context import is_script
+from tritonlint.model.tuning import names_in
 from tritonlint.model.tunings import Tuning, tunings_of
 from tritonlint.rule import Rule
 from tritonlint_rules.autotune._changes import keyword_added
+
+MOST_NAMES = 4
+"""So many names of a key are shown."""
 
 
 class AutotuneInProduction(Rule):
@@ -102,4 +106,10 @@ def _message(tuning: Tuning) -> str:
         count = f"up to {tuning.most} of {tuning.count}" if tuning.most else f"up to {tuning.count}"
     else:
         count = f"{'' if tuning.exact else 'at least '}{tuning.count}"
-    return f"{name} tunes over {count} configurations at run time, once per new key"
+    return f"{name} tunes over {count} configurations at run time, once for each new {_key(tuning)}"
+
+
+def _key(tuning: Tuning) -> str:
+    names = names_in(tuning.tuned.key) or ()
+    shown = [f"`{name}`" for name in names[:MOST_NAMES]] + ["..."] * (len(names) > MOST_NAMES)
+    return f"({', '.join(shown)})" if len(shown) > 1 else shown[0] if shown else "combination of types"

@@ -8,6 +8,7 @@ from tritonlint.finding import Confidence, Finding, Severity
 from tritonlint.model import Kernel, Place
 from tritonlint.model.gemms import Gemm, gemms
 from tritonlint.model.order import (
+    adds_up_in_memory,
     batch_runs_fastest,
     has_narrow_side,
     idle_group_parameter,
@@ -97,7 +98,8 @@ class UngroupedGemm(Rule):
                 yield self.finding(
                     Place(kernel.module.source, gemm.first.node, kernel.name),
                     f"the tiles of this GEMM are visited in plain order: rows by `{_short(gemm.rows)}`, "
-                    f"columns by `{_short(gemm.columns)}`",
+                    f"columns by `{_short(gemm.columns)}`, so that neighbours share one operand and read the "
+                    "other anew",
                     confidence=_confidence(gemm),
                     related=[
                         Place(
@@ -118,6 +120,8 @@ def _short(index: object) -> str:
 
 def _confidence(gemm: Gemm) -> Confidence:
     """Low where a product has few tiles, so that order gains nothing: by batch and head, by expert, short."""
+    if adds_up_in_memory(gemm):
+        return Confidence.LOW
     if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
         return Confidence.LOW
     if gemm.loop.static or ((gemm.batches > 1 or gemm.ragged) and not gemm.gathered):

@@ -77,7 +77,7 @@ class RuntimeValueAsConstexpr(Rule):
             items.sort(key=lambda item: item is not first)
             yield self.finding(
                 Place(kernel.module.source, first.parameter.node, kernel.name),
-                f"`{first.parameter.name}` is `tl.constexpr`, but launches pass {first.variation.reason}: "
+                f"`{first.parameter.name}` is `tl.constexpr`, but launches pass {first.value}: "
                 "every new value compiles a new kernel",
                 confidence=max(
                     (item.variation.confidence for item in items), key=lambda c: Confidence(c).rank
