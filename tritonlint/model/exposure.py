@@ -366,9 +366,14 @@ def _exposed(
 def _ends_where_it_should(axis: Axis, access: Access, limit: Poly) -> bool:
     """Whether an index starts as far in front of something as others go: `end - limit + arange`.
 
-    Where their tile ends, this one is at `end`, and says nothing of what lies behind.
+    Where their tile ends, this one is at `end`, and says nothing of what lies behind. Among terms that count
+    by the limit it is a number of rows: `(row - 1) * width + arange`.
     """
-    return contains(access.address.poly, -(limit * axis.stride))
+    whole = limit * axis.stride
+    terms = access.address.poly.terms.items()
+    if not contains(access.address.poly, -whole):
+        return False
+    return not any(m not in whole.terms and Poly({m: f}).exact_quotient(whole) for m, f in terms)
 
 
 def _tail_at(
