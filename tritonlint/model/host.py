@@ -1128,6 +1128,10 @@ class HostEvaluator(TensorMethods, Evaluator):
     def _sorted(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
         return args[0] if args else UNKNOWN_VALUE
 
+    def _filtered(self, node: ast.Call, args: list[Value], keywords: Arguments) -> Value:
+        kept = args[1] if len(args) == 2 else UNKNOWN_VALUE
+        return replace(kept, exact=False) if isinstance(kept, Sequence) else kept
+
     def _is_demanded(self, node: ast.Compare, operator: ast.cmpop) -> bool:
         """Whether the function goes on only where a comparison says that two things are the same."""
         if isinstance(self.statement, ast.Assert):
@@ -1236,6 +1240,7 @@ _CALLS: dict[str, Handler] = {
     "builtins.round": _H._same,
     "builtins.sum": _H._sum,
     "builtins.sorted": _H._sorted,
+    "builtins.filter": _H._filtered,
     "builtins.zip": _H._zip,
     "builtins.enumerate": _H._enumerate,
     "itertools.product": _H._product,

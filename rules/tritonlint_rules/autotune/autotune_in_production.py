@@ -105,7 +105,7 @@ def _message(tuning: Tuning) -> str:
     if tuning.pruned:
         count = f"up to {tuning.most} of {tuning.count}" if tuning.most else f"up to {tuning.count}"
     else:
-        count = f"{'' if tuning.exact else 'at least '}{tuning.count}"
+        count = f"{'' if tuning.exact else 'about '}{tuning.count}"
     return f"{name} tunes over {count} configurations at run time, once for each new {_key(tuning)}"
 
 
