@@ -50,7 +50,7 @@ class Context:
     def renewed(self, texts: Mapping[Path, bytes] | None = None) -> Context:
         """For other texts of files that were checked: what was read is kept, what was concluded is not."""
         other = Context({**self.texts, **(texts or {})})
-        other._projects = {root: project.renewed(texts) for root, project in self._projects.items()}
+        other._projects = {root: project.renewed(other.texts) for root, project in self._projects.items()}
         return other
 
     def text(self, path: Path) -> bytes:
@@ -148,7 +148,7 @@ def check_source(
 def check_kernels(
     module: Module, kernels: Collection[Kernel], settings: Settings, root: Path, context: Context
 ) -> list[Finding]:
-    """What the rules that look at one kernel at a time find in some kernels of a file.
+    """What rules find in some kernels of a file, and those that look at whole files in all of it.
 
     Comments silence findings here, too, but nothing is said of those that silence nothing.
 
@@ -241,7 +241,9 @@ def _distinct(findings: list[Finding]) -> list[Finding]:
 
 
 def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None) -> list[Finding]:
-    """The findings of one rule in one file, or in some kernels of it, and one TL903 if it raised.
+    """The findings of one rule in one file, in some kernels of it if it looks at one at a time.
+
+    One TL903 if it raised.
 
     A rule that looks at one kernel at a time and fails in one is still asked about the others.
     """
@@ -269,7 +271,7 @@ def _parts(
     if not _looks_at_modules(rule):
         for kernel in module.kernels if some is None else some:
             yield kernel, partial(rule.check, kernel)
-    elif some is None:
+    else:
         yield None, partial(rule.check_module, module)
 
 

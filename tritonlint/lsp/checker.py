@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from tritonlint import catalog
 from tritonlint.config import SettingsFinder
 from tritonlint.engine import Context, check_kernels, check_source, rules_of_kernels
 from tritonlint.evidence import Evidence
@@ -22,6 +23,7 @@ from tritonlint.known import Known
 from tritonlint.model.editing import Change, replaced
 from tritonlint.roots import is_notebook, project_root
 from tritonlint.source import ParseFailure, Source
+from tritonlint.suppression import CODE as UNUSED
 
 SYNTAX = "TL901"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -71,8 +73,9 @@ class Checker:
         self._texts: dict[Path, bytes] = {}
         self._known: dict[Path, Checked] = {}
         """The last sound text of each path."""
-        self._is_edited = False
-        """Whether what was concluded is of texts that have changed since."""
+        self._edited: set[Path] = set()
+        """Texts that have changed since the rest of what is known was concluded."""
+        self._has_new_settings = False
         self._waiting: dict[Path, set[str]] = {}
         """The kernels that changed and were not checked yet, by name."""
         self.seconds = 0.0
@@ -82,20 +85,22 @@ class Checker:
         """Files have changed on disk, or settings: read everything anew."""
         self._evidence = evidence
         self.refresh(finder)
-        self._context, self._is_edited = Context(self._texts), False
+        self._context = Context(self._texts)
+        self._edited.clear()
         self._known.clear()
         self._waiting.clear()
 
     def refresh(self, finder: SettingsFinder) -> None:
         """A file was saved, which may have been a configuration or a baseline."""
-        self._finder, self._baselines, self._is_edited = finder, Known(finder, ()), True
+        self._finder, self._baselines, self._has_new_settings = finder, Known(finder, ()), True
 
     def close(self, path: Path) -> None:
         """A text is not open any more: what is on disk counts."""
         known, on_disk = self._texts.pop(path, None), b""
         with contextlib.suppress(OSError):
             on_disk = path.read_bytes()
-        if known is not None and (known != on_disk or self._context.texts.get(path) != known):
+        if known is not None and on_disk != self._context.texts.get(path):
+            self._edited.clear()
             self._context = self._context.renewed({path: on_disk})
         self._known.pop(path, None)
         self._waiting.pop(path, None)
@@ -116,7 +121,7 @@ class Checker:
         text = text.removeprefix(_BYTE_ORDER_MARK)
         data = text.encode("utf-8", "surrogatepass")
         context = self._context
-        if self._is_edited or self._texts.get(path) != data:
+        if self._edited or self._has_new_settings or context.texts.get(path) != data:
             context = context.renewed({path: data})
         start = perf_counter()
         findings = self._checked(path, text, folder, poll, context)
@@ -124,7 +129,8 @@ class Checker:
         checked = Checked(text, tuple(findings))
         if checked.is_sound:  # what was concluded before is of more use than that a text does not parse
             self._context, self._texts[path], self._known[path] = context, data, checked
-            self._is_edited = False
+            self._edited.clear()
+            self._has_new_settings = False
             self._waiting.pop(path, None)
         return findings
 
@@ -147,7 +153,9 @@ class Checker:
         if found is not None:
             found.sort(key=lambda one: one.sort_key)
             self._known[path] = Checked(text, tuple(found))
-            return Quick(found, is_sure=True)
+            is_open = self._has_new_settings or self._edited - {path}
+            is_silenced = _may_be_silenced(text) or _may_be_silenced(known.text)
+            return Quick(found, is_sure=not (is_open or is_silenced))
         try:
             source.tree  # noqa: B018 - parses, or raises
         except ParseFailure as failure:
@@ -195,18 +203,24 @@ class Checker:
         if module is None or module.source.notebook is not None or settings.excludes(path):
             return None
         edit = _Edit.between(module.source.text, source.text)
-        kernels = replaced(module, source, Change(edit.first, edit.old_last, edit.shift))
-        if kernels is None:
+        done = replaced(module, source, Change(edit.first, edit.old_last, edit.shift))
+        if done is None:
             return None
-        self._is_edited = True
+        # Whatever ends this check, what comes next starts from here.
+        self._known[path] = Checked(source.text, tuple(kept))
+        self._edited.add(path)
         self._context.texts[path] = source.text.encode("utf-8", "surrogatepass")
         waiting = self._waiting.setdefault(path, set())
-        waiting |= {kernel.name for kernel in kernels}
+        waiting |= {info.name for info in done.before}
+        waiting |= {kernel.name for kernel in done.affected()}
         affected = [kernel for kernel in module.kernels if kernel.name in waiting]
         found = self._judged(check_kernels(module, affected, settings, root, self._context), self._context)
         codes, names = rules_of_kernels(settings), frozenset(waiting)
         waiting.clear()
-        return [one for one in kept if one.kernel not in names or one.code not in codes] + found
+        others = catalog.UNSUPPRESSIBLE | {UNUSED}
+        return [
+            one for one in kept if one.code in others or (one.code in codes and one.kernel not in names)
+        ] + found
 
     def module_of(self, path: Path, text: str, folder: Path) -> object:
         """What the model makes of a text, for questions about it.
@@ -214,8 +228,12 @@ class Checker:
         Raises:
             ParseFailure: it does not parse.
         """
-        root = project_root(path, folder)
-        return self._context.project(root).module(Source(display_path(path), text), path)
+        project = self._context.project(project_root(path, folder))
+        known = project.known(path)
+        if known is not None and known.source.text == text:
+            return known
+        aside = project.renewed({path: text.encode("utf-8", "surrogatepass")})
+        return aside.module(Source(display_path(path), text), path)
 
 
 @dataclass(frozen=True)
@@ -270,6 +288,15 @@ class _Edit:
 
 def _differ_in_comments(one: str, other: str) -> bool:
     both = one + other
-    if any(sign in both for sign in ("'", '"', "tritonlint", "noqa", "triton")):
+    if any(sign in both for sign in _SPEAKING) or one.endswith("\\") or other.endswith("\\"):
         return False
-    return one.split("#")[0].rstrip() == other.split("#")[0].rstrip()
+    return one.split("#")[0].rstrip(" \t") == other.split("#")[0].rstrip(" \t")
+
+
+_SPEAKING = ("'", '"', "tritonlint", "noqa", "triton", "torch_npu")
+"""Where one of these stands in a line, what looks like a comment may be none, or may matter."""
+
+
+def _may_be_silenced(text: str) -> bool:
+    """Whether comments may silence findings: which of them do is known when all of the text is checked."""
+    return "tritonlint:" in text or "noqa" in text

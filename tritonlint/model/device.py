@@ -605,6 +605,7 @@ class DeviceEvaluator(Evaluator):
         outer = self.__dict__.copy()
         held = len(self.conditions)
         self.calls_inlined += 1
+        self.trace.functions.add(info)
         self.calls = (*self.calls, CallSite(self.function, node))
         self.path_key = (*self.path_key, node.lineno, node.col_offset, info.name)
         self.scope = Scope(info.module, info.scope(), info)

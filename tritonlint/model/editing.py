@@ -8,15 +8,14 @@ but what was concluded from that body. What its new names mean to other files is
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonlint.model.kernel import Kernel, called_names, callers_of
 from tritonlint.parsing import ParseFailure, parsed
 from tritonlint.syntax import first_line
 
 if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
     from tritonlint.model.module import FunctionInfo, FunctionNode, Module
     from tritonlint.source import Source
 
@@ -32,7 +31,25 @@ class Change:
     """So many lines the new text has more."""
 
 
-def replaced(module: Module, source: Source, change: Change) -> tuple[Kernel, ...] | None:
+@dataclass(frozen=True)
+class Replaced:
+    """A jit function that has got another body."""
+
+    info: FunctionInfo
+    roots: frozenset[FunctionInfo]
+    """The jit functions of its file that lead to it, itself included."""
+    before: frozenset[FunctionInfo]
+    """What took part in their evaluations with the old body."""
+
+    def affected(self) -> tuple[Kernel, ...]:
+        """The kernels of its file of which other things may be true now; they are evaluated anew for that."""
+        module = self.info.module
+        now = (module.project.trace(root).functions for root in self.roots)
+        functions = self.before.union(*now)
+        return tuple(kernel for kernel in module.kernels if kernel.info in functions)
+
+
+def replaced(module: Module, source: Source, change: Change) -> Replaced | None:
     """Have a module stand for another text.
 
     Args:
@@ -41,19 +58,20 @@ def replaced(module: Module, source: Source, change: Change) -> tuple[Kernel, ..
         change: where they differ.
 
     Returns:
-        The kernels of which other things may be true now; None if more than the body of one jit function
-        differs, or if it does not parse. Then nothing was changed.
+        What was changed; None if more than the body of one jit function differs, or if it does not parse.
+        Then nothing was.
     """
     info = _edited(module, change)
     node = _parsed_alone(info.node, source, change) if info is not None else None
     if info is None or node is None or not _differ_in_body(info.node, node):
         return None
-    calling, called = _outward(info, callers_of), _outward(info, _called)
+    traces = module.project.traces_of(info)
+    roots = frozenset(trace.root for trace in traces if trace.root.module is module) | {info}
+    before = frozenset((info,)).union(*(trace.functions for trace in traces))
     _replace(info, node, change.shift)
     _take_over(module, source)
-    module.project.forget_bodies((info, *calling))
-    affected = {info, *calling, *called, *_outward(info, _called)}
-    return tuple(kernel for kernel in module.kernels if kernel.info in affected)
+    module.project.forget_body(info)
+    return Replaced(info, roots, before)
 
 
 def _edited(module: Module, change: Change) -> FunctionInfo | None:
@@ -61,9 +79,16 @@ def _edited(module: Module, change: Change) -> FunctionInfo | None:
     for value in module.kernel_values:
         node = value.info.node
         begins, ends = node.body[0].lineno, node.end_lineno or node.lineno
-        if begins <= change.first <= ends + 1 and change.old_last <= ends and begins > node.lineno:
+        if begins <= change.first <= ends + 1 and change.old_last <= ends and begins > _header_end(node):
             return value.info if node in module.source.tree.body and not _holds_functions(node) else None
     return None
+
+
+def _header_end(node: FunctionNode) -> int:
+    """The last line of what stands in front of the body."""
+    parts = [inner for inner in ast.walk(node.args) if isinstance(inner, ast.arg | ast.expr)]
+    parts += [node.returns] if node.returns is not None else []
+    return max([node.lineno, *(part.end_lineno or 0 for part in parts)])
 
 
 def _holds_functions(node: FunctionNode) -> bool:
@@ -98,25 +123,10 @@ def _differ_in_body(old: FunctionNode, new: FunctionNode) -> bool:
         type(old) is type(new)
         and old.name == new.name
         and ast.dump(old.args) == ast.dump(new.args)
+        and (old.returns is None) is (new.returns is None)
+        and (old.returns is None or new.returns is None or ast.dump(old.returns) == ast.dump(new.returns))
         and [ast.dump(one) for one in old.decorator_list] == [ast.dump(one) for one in new.decorator_list]
     )
-
-
-def _outward(info: FunctionInfo, step: Callable[[FunctionInfo], Iterable[FunctionInfo]]) -> set[FunctionInfo]:
-    """What is reached from a function in any number of steps."""
-    found: set[FunctionInfo] = set()
-    waiting = [info]
-    while waiting:
-        more = set(step(waiting.pop())) - found - {info}
-        found |= more
-        waiting += more
-    return found
-
-
-def _called(info: FunctionInfo) -> list[FunctionInfo]:
-    """The jit functions of its file that a function calls."""
-    names = called_names(info, info.module.project)
-    return [value.info for value in info.module.kernel_values if value.info.name in names]
 
 
 def _replace(info: FunctionInfo, new: FunctionNode, shift: int) -> None:
@@ -133,6 +143,7 @@ def _replace(info: FunctionInfo, new: FunctionNode, shift: int) -> None:
 def _take_over(module: Module, source: Source) -> None:
     source.__dict__["tree"] = module.source.tree
     module.source = source
-    module.__dict__.pop("kernels", None)
+    for name in ("kernels", "takes_any_extent"):
+        module.__dict__.pop(name, None)
     if module.file is not None:
         module.project.take_text(module.file, source.text.encode("utf-8", "surrogatepass"))

@@ -19,7 +19,7 @@ from tritonlint.roots import package_top, python_files
 from tritonlint.source import ParseFailure, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tritonlint.model.records import Trace
 
@@ -54,6 +54,8 @@ class Project:
         """
         other = Project(self.root, {**self._changed, **(texts or {})})
         fresh = {path for path, data in other._changed.items() if self._changed.get(path) != data}
+        if any(self._is_new(path) for path in fresh):
+            return other  # imports that led nowhere may lead there
         other._sources = {path: source for path, source in self._sources.items() if path not in fresh}
         other._reaches = {path: reach for path, reach in self._reaches.items() if path not in fresh}
         other._found, other._homes = self._found, self._homes
@@ -66,6 +68,14 @@ class Project:
             if "_words" in self.__dict__:
                 other.__dict__["_words"] = self._words.renewed(known)
         return other
+
+    def _is_new(self, path: Path) -> bool:
+        """Whether a Python file may not have been there when others were looked for."""
+        if path.suffix != ".py" or any(
+            path in known for known in (self._changed, self._sources, self._modules)
+        ):
+            return False
+        return path not in self.__dict__.get("files", ())
 
     def read(self) -> None:
         """Read every file and index its words, so that processes forked from this one need not."""
@@ -131,12 +141,16 @@ class Project:
             if "_words" in self.__dict__:
                 self.__dict__["_words"] = self._words.renewed({path: data})
 
-    def forget_bodies(self, functions: Iterable[FunctionInfo]) -> None:
-        """Forget what was concluded from the bodies of some jit functions."""
-        for info in functions:
-            self._traces.pop(info, None)
-            for what in ("called names", "mentioned"):
-                self.remembered(what).pop(info, None)
+    def traces_of(self, info: FunctionInfo) -> list[Trace]:
+        """The evaluations so far in which the body of a jit function took part."""
+        return [trace for trace in self._traces.values() if info in trace.functions]
+
+    def forget_body(self, info: FunctionInfo) -> None:
+        """Forget what was concluded from the body of a jit function."""
+        for trace in self.traces_of(info):
+            del self._traces[trace.root]
+        for what in ("called names", "mentioned"):
+            self.remembered(what).pop(info, None)
         for what in ("gemms", "tiles"):
             self._memory.pop(what, None)
 

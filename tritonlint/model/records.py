@@ -237,6 +237,8 @@ class Trace:
         self.constants: list[Number] = []
         """What is handed to functions of the host, which the compiler runs."""
         self.calls: list[HelperCall] = []
+        self.functions: set[FunctionInfo] = {root}
+        """The jit functions whose bodies took part."""
         self.assignments: list[Assignment] = []
         self.comparisons: list[Compared] = []
         self.arithmetic: list[tuple[Where, str, Number, Number, Number]] = []
