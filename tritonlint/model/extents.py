@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tritonlint.model.checked_sizes import is_tested_by_name
 from tritonlint.model.checks import is_tested_elsewhere
+from tritonlint.model.evaluator import written
 from tritonlint.model.facts import may_say_power_of_2
 from tritonlint.model.kernel import Kernel, Place, as_callers_make_it, launches_of
 from tritonlint.model.logic import Formula
@@ -204,6 +205,8 @@ def _custom(
         return Custom.PADDED
     if any(_is_group_of_scales(atom) for atom in size.closure) or any(_is_page(leaf) for leaf in leaves):
         return Custom.OFTEN_POWER
+    if _is_half_of_a_head(found):
+        return Custom.OFTEN_POWER
     if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
         return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
     if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
@@ -221,6 +224,17 @@ def _is_group_of_scales(atom: Atom) -> bool:
     if whole is None or groups is None or whole.kind != "dim" or groups.kind != "dim":
         return False
     return bool(_SCALES.search(str(groups.args[0])))
+
+
+def _is_half_of_a_head(found: OpenExtent) -> bool:
+    """Whether a size is what rotary embeddings turn: half of a head, by the names of it."""
+    atom = found.size.atom
+    if atom is None or atom.kind != "floordiv" or atom.args[1].integer != 2:
+        return False
+    node = found.passed.node
+    words = written(node) if isinstance(node, ast.expr) else ""
+    names = (found.parameter, words, *(str(leaf.args[0]) for leaf in leaves_of(found.size)))
+    return any(_HEAD.search(name) or _ROTARY.search(name) for name in names)
 
 
 def _is_page(size: Atom) -> bool:
@@ -249,6 +263,9 @@ _BLOCK = re.compile(r"(?i:block|blk|tile|chunk|page|group|pad|pow|np2|align|kern
 _PAGED = re.compile(r"(?i)(^|_)(kv?|v|key|value)_?cache|paged|(^|_)pool")
 _SCALES = re.compile(r"(?i)scale|zeros|absmax|(^|_)s(f|fa|fb)?$|^[AB]s$")
 _HEAD = re.compile(r"(?i:head_?(?:dim|size)|dim_?head|dmodel|d_?head|d_?state|^hd$|^d[kv]$)")
+
+
+_ROTARY = re.compile(r"(?i)rope|rot(ary|_|$)|cos_?sin")
 
 
 def _sizes_at(launch: Launch, besides: str) -> frozenset[Atom]:

@@ -96,7 +96,7 @@ class UnboundedAutotuneKey(Rule):
                 yield self.finding(
                     Place(module.source, tuning.node, tuning.kernel_name),
                     f"the key of `{tuning.kernel_name}` holds {reasons}: {again}",
-                    confidence=Confidence.LOW if tuning.may_be_one or tuning.idle else sure,
+                    confidence=Confidence.LOW if tuning.may_be_one or tuning.idle or tuning.gated else sure,
                     related=_related(keys),
                     fix=_fix(module, tuning.tuned, {key.name for key in keys}),
                 )
