@@ -166,9 +166,11 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
     for folder, check in warm.items():
         if folder.is_dir():
             check()
-    liger, ten = corpus / "liger-kernel/0.8.5", scratch / "ten"
+    liger, ten, own = corpus / "liger-kernel/0.8.5", scratch / "ten", scratch / "own"
     for number in range(10 if liger.is_dir() else 0):
-        shutil.copytree(liger, ten / str(number), ignore=lambda _, names: [n for n in names if n == "test"])
+        for folder in (ten, own):
+            shutil.copytree(liger, folder / str(number), ignore=lambda _, names: {"test"} & set(names))
+        (own / str(number) / "pyproject.toml").touch()  # a project each, where `ten` is one of all copies
     peak = (sys.executable, "-c", PEAK, *lint, "--no-cache", "--jobs", "1")  # one worker, all of its files
     click_alone = wall(sys.executable, "-c", "import click")
     libcst = wall(beside, "-c", f"import libcst, click; libcst.parse_module(open({str(one)!r}).read())")
@@ -192,8 +194,10 @@ def _rows(corpus: Path, beside: str, scratch: Path, runs: int) -> list[Row | Non
             libcst) if one.exists() else None,
         there(liger, "ten copies of liger, time", "one copy", 10.5, wall(*lint, "--no-cache", str(ten)),
               wall(*lint, "--no-cache", str(ten / "0"))),
-        there(liger, "ten copies of liger, MiB", "one copy", 1.1, printed(*peak, str(ten)),
+        there(liger, "ten copies in one project, MiB", "one copy", 1.1, printed(*peak, str(ten)),
               printed(*peak, str(ten / "0"))),
+        there(liger, "ten copies, each a project, MiB", "one copy", 1.1, printed(*peak, str(own)),
+              printed(*peak, str(own / "0"))),
     ]  # fmt: skip
 
 

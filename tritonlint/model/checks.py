@@ -46,7 +46,7 @@ def _tiles_in(function: FunctionInfo) -> frozenset[str]:
     project = function.module.project
     cache: dict[FunctionInfo, frozenset[str]] = project.remembered("tiles")
     if function not in cache:
-        launches = function.module.may_launch(function.nodes)
+        launches = function.module.may_launch(function)
         cache[function] = frozenset(
             word
             for launch in (function.module.host(function).launches if launches else ())

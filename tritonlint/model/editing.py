@@ -143,7 +143,7 @@ def _replace(info: FunctionInfo, new: FunctionNode, shift: int) -> None:
 def _take_over(module: Module, source: Source) -> None:
     source.__dict__["tree"] = module.source.tree
     module.source = source
-    for name in ("kernels", "takes_any_extent"):
+    for name in ("kernels", "takes_any_extent", "_launching_lines"):
         module.__dict__.pop(name, None)
     if module.file is not None:
         module.project.take_text(module.file, source.text.encode("utf-8", "surrogatepass"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tritonlint.model.library import canonical
 from tritonlint.model.values import (
@@ -25,7 +26,7 @@ from tritonlint.policy import Policy
 from tritonlint.syntax import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tritonlint.model.host import HostEvaluator
@@ -193,6 +194,8 @@ class Module:
                 found.append(outer)
             elif isinstance(node, ast.ClassDef):
                 class_node = node
+            if node.__class__ in _SIMPLE:
+                continue
             inner = [statement for body in _bodies(node) for statement in body]
             waiting += [(statement, outer, class_node) for statement in reversed(inner)]
         return tuple(found)
@@ -366,28 +369,35 @@ class Module:
         found: list[Launch] = []
         kernels = {value.info for value in self.kernel_values}
         for info in self.functions:
-            if info not in kernels and self.may_launch(info.nodes):
+            if info not in kernels and self.may_launch(info):
                 found += self.host(info).launches
-        if self.may_launch(self.source.nodes):
+        if self._launching_lines:
             self.scope  # noqa: B018 - evaluates the body
             found += self.host(None).launches
         return tuple(found)
 
-    def may_launch(self, nodes: Iterable[ast.AST]) -> bool:
-        """Whether a subscript is called, or `.run` or `.warmup`, anywhere among them."""
-        for inner in nodes:
-            if isinstance(inner, ast.Call):
-                if isinstance(inner.func, ast.Subscript):
-                    return True
-                if isinstance(inner.func, ast.Attribute) and inner.func.attr in ("run", "warmup"):
-                    return True
-            elif (
-                isinstance(inner, ast.Subscript)
-                and isinstance(inner.ctx, ast.Load)
-                and isinstance(inner.value, ast.Name)
-            ) and inner.value.id in self._kernel_names:
-                return True
-        return False
+    def may_launch(self, function: FunctionInfo) -> bool:
+        """Whether a subscript is called, or `.run` or `.warmup`, anywhere in a function."""
+        at = bisect_left(self._launching_lines, function.node.lineno)
+        lines = self._launching_lines[at : at + 1]
+        return bool(lines) and lines[0] <= (function.node.end_lineno or function.node.lineno)
+
+    @cached_property
+    def _launching_lines(self) -> list[int]:
+        """The lines on which something that may be a launch stands, in order."""
+        return sorted(node.lineno for node in self.source.nodes if self._may_be_launch(node))
+
+    def _may_be_launch(self, node: ast.AST) -> TypeGuard[ast.expr]:
+        if isinstance(node, ast.Call):
+            called = node.func
+            is_run = isinstance(called, ast.Attribute) and called.attr in ("run", "warmup")
+            return is_run or isinstance(called, ast.Subscript)
+        return (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in self._kernel_names
+        )
 
     @cached_property
     def _kernel_names(self) -> frozenset[str]:
@@ -425,6 +435,15 @@ def _is_nothing(value: Value) -> bool:
     return isinstance(value, Unknown) or (
         isinstance(value, Choice) and all(isinstance(o, Unknown) for o in value.options)
     )
+
+
+_SIMPLE: frozenset[type] = frozenset(
+    (
+        *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete),
+        *(ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Pass, ast.Break, ast.Continue),
+    )
+)
+"""Statements that hold no others."""
 
 
 def _last_name(node: ast.expr) -> str:

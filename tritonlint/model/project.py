@@ -43,6 +43,8 @@ class Project:
         self._found: dict[tuple[str, Path], Path | None] = {}
         self._reaches: dict[Path, Reach] = {}
         self._homes: dict[Path, list[Path]] = {}
+        self._imports: dict[tuple[Path, str, int], Path | None] = {}
+        """The file that each import of a folder's files leads to."""
         self._memory: dict[str, dict[Any, Any]] = {}
         self.poll: Callable[[], None] | None = None
         """Is called before anything that takes long; see `Context.poll`."""
@@ -159,14 +161,20 @@ class Project:
         """The project's module that an import in `importer` names."""
         if importer.file is None or (level == 0 and dotted.split(".")[0] in _OUTSIDE):
             return None
+        key = (importer.file.parent, dotted, level)
+        if key not in self._imports:
+            found = self._searched(dotted, level, importer.file)
+            self._imports[key] = found.file if found is not None else None
+        path = self._imports[key]
+        return self.load(path) if path is not None else None
+
+    def _searched(self, dotted: str, level: int, importer: Path) -> Module | None:
         if level:
-            parents = importer.file.parents
-            if level > len(parents):
-                return None
-            return self._module_under(parents[level - 1], dotted)
-        home = importer.file.parent
+            parents = importer.parents
+            return self._module_under(parents[level - 1], dotted) if level <= len(parents) else None
+        home = importer.parent
         if home not in self._homes:
-            self._homes[home] = self._import_folders(importer.file)
+            self._homes[home] = self._import_folders(importer)
         for folder in self._homes[home]:
             module = self._module_under(folder, dotted)
             if module is not None:

@@ -15,7 +15,7 @@ from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
 from tritonlint.model.values import Choice, FunctionValue, KernelValue, Mapping, Number, Tuned, Value
 from tritonlint.roots import package_top
-from tritonlint.syntax import walk
+from tritonlint.syntax import first_line, walk
 
 if TYPE_CHECKING:
     from tritonlint.model.launch import Launch
@@ -192,7 +192,7 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
                 yield Tuning(wrapper, _decorator(kernel, wrapper), kernel, None, _is_gated(wrapper), module)
     kernels = {kernel.info.node for kernel in module.kernel_values}
     for function in module.functions:
-        if function.node in kernels or not any(_names_tuner(node) for node in function.nodes):
+        if function.node in kernels or not _may_tune(function):
             continue
         host = module.host(function)
         for tuned, owner in host.tunings:
@@ -200,6 +200,13 @@ def tunings_of(module: Module) -> Iterator[Tuning]:
                 seen.add(id(tuned.node))
                 given = host.tuned_kernels.get(id(tuned.node))
                 yield Tuning(tuned, tuned.node, given, function, _is_gated(tuned), module)
+
+
+def _may_tune(function: FunctionInfo) -> bool:
+    """Whether something that is called in a function has to do with tuning, by its name."""
+    node, lines = function.node, function.module.source.lines
+    spoken = lines[first_line(node) - 1 : node.end_lineno]
+    return any("tun" in line for line in spoken) and any(_names_tuner(inner) for inner in function.nodes)
 
 
 def _names_tuner(node: ast.AST) -> bool:
