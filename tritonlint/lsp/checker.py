@@ -217,10 +217,8 @@ class Checker:
         found = self._judged(check_kernels(module, affected, settings, root, self._context), self._context)
         codes, names = rules_of_kernels(settings), frozenset(waiting)
         waiting.clear()
-        others = catalog.UNSUPPRESSIBLE | {UNUSED}
-        return [
-            one for one in kept if one.code in others or (one.code in codes and one.kernel not in names)
-        ] + found
+        known = codes | catalog.UNSUPPRESSIBLE | {UNUSED}
+        return [one for one in kept if one.code in known and one.kernel not in names] + found
 
     def module_of(self, path: Path, text: str, folder: Path) -> object:
         """What the model makes of a text, for questions about it.
