@@ -146,7 +146,7 @@ def check_source(
 
 
 def check_kernels(
-    module: Module, kernels: Collection[Kernel], settings: Settings, root: Path, context: Context
+    module: Module, kernels: Collection[Kernel], settings: Settings, context: Context
 ) -> list[Finding]:
     """What rules find in some kernels of a file, and those that look at whole files in all of it.
 
@@ -156,14 +156,13 @@ def check_kernels(
         module: what was made of the file before.
         kernels: those of its kernels that are in question.
         settings: what to check.
-        root: the folder of the file's project.
         context: that the module was made in.
 
     Raises:
         PackError: a rule pack of the settings cannot be loaded.
     """
     module.policy = settings.policy
-    path = stable_path(module.file, root, module.source.path)
+    path = stable_path(module.file, module.project.root, module.source.path)
     stamp = partial(with_fingerprints, lines=module.source.lines, path=path)
     return _check(module, kernels, settings, settings.ignored_in(module.file), stamp, context)
 

@@ -49,6 +49,30 @@ def mentions(node: ast.AST, name: str) -> bool:
     return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
 
 
+def header(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+    """What stands in front of a function's body: decorators, parameters, the type it returns."""
+    return [*node.decorator_list, node.args, *([node.returns] if node.returns is not None else [])]
+
+
+def bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The statements inside a statement, block by block."""
+    if node.__class__ in _SIMPLE:
+        return []
+    found = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
+    found += [handler.body for handler in getattr(node, "handlers", ())]
+    found += [case.body for case in getattr(node, "cases", ())]
+    return found
+
+
+_SIMPLE: frozenset[type] = frozenset(
+    (
+        *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete),
+        *(ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Pass, ast.Break, ast.Continue),
+    )
+)
+"""Statements that hold no others: nearly all, so that it pays to ask for them first."""
+
+
 def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
     """The line of a definition's first decorator, of the definition itself without one."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -113,14 +113,18 @@ class Capture:
 
         def caught_run(own: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             # on a GPU this is what recording costs, so nothing is called that need not be
-            is_users = not (warmup or self._is_own or self._trying)
-            if is_users:
+            launch = None
+            if not (warmup or self._is_own or self._trying):
                 code = _launching(sys._getframe(1))
                 if self.listener.wants(own, code) and self._is_new(own, code, args, kwargs, grid):
-                    self._tell(own, code, args, kwargs, grid)
-            if warmup or self.backend.is_gpu:
-                return run(own, *args, grid=grid, warmup=warmup, **kwargs)
-            return self._interpret(run, own, args, kwargs, grid)
+                    launch = _bound(own, args, kwargs, grid)
+                    if launch is not None:
+                        self._tell(launch, Caller(code) if code is not None else None)
+            if not (warmup or self.backend.is_gpu):
+                launch = launch or _bound(own, args, kwargs, grid)
+                if launch is not None:
+                    return self.backend.launch(launch)
+            return run(own, *args, grid=grid, warmup=warmup, **kwargs)
 
         def caught_tune(own: Autotuner, *args: Any, **kwargs: Any) -> Any:
             return self._tune(tune, own, args, kwargs)
@@ -152,13 +156,6 @@ class Capture:
         finally:
             self._is_own = outer
 
-    def _interpret(self, run: Callable[..., Any], own: JITFunction, args: Any, kwargs: Any, grid: Any) -> Any:
-        try:
-            launch = bound(own, args, kwargs, grid)
-        except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
-            return run(own, *args, grid=grid, warmup=False, **kwargs)
-        return self.backend.launch(launch)
-
     def _is_new(self, own: JITFunction, code: CodeType | None, args: Any, kwargs: Any, grid: Any) -> bool:
         """Whether no launch like it has been told of; to bind arguments takes longer than to ask this."""
         kinds = tuple(map(kind, args)), tuple((name, kind(value)) for name, value in kwargs.items())
@@ -171,16 +168,11 @@ class Capture:
             return True
         return is_new
 
-    def _tell(self, own: JITFunction, code: CodeType | None, args: Any, kwargs: Any, grid: Any) -> None:
-        try:
-            launch = bound(own, args, kwargs, grid)
-        except Exception:  # noqa: BLE001 - the launch itself will say what is wrong with it
-            return
+    def _tell(self, launch: Launch, caller: Caller | None) -> None:
         with self.own_launches():
             try:
                 tuned = self._tuned[-1] if self._tuned else None
                 fits = tuned is not None and jitted(tuned.tuner) is launch.function
-                caller = Caller(code) if code is not None else None
                 self.listener.launched(launch, caller, tuned if fits else None)
             except Exception as error:  # noqa: BLE001 - no experiment may end the user's program
                 self.listener.broke(error, launch.name)
@@ -237,6 +229,14 @@ def _tuning(tuner: Autotuner, kernel: JITFunction, key: Any, seconds: float) -> 
 
 def _said(config: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items() if value is not None)
+
+
+def _bound(own: JITFunction, args: Any, kwargs: Any, grid: Any) -> Launch | None:
+    """A launch as experiments take it; None of one that cannot be made, which will say so itself."""
+    try:
+        return bound(own, args, kwargs, grid)
+    except Exception:  # noqa: BLE001 - whatever the program hands over
+        return None
 
 
 def _launching(frame: FrameType | None) -> CodeType | None:

@@ -197,13 +197,12 @@ class Checker:
             poll: is called now and then, and may raise `Stopped`.
             kept: what was found before outside the edit.
         """
-        settings, root = self._finder.of_file(path), project_root(path, folder)
+        settings = self._finder.of_file(path)
         self._context.poll = poll
-        module = self._context.project(root).known(path)
+        module = self._context.project(project_root(path, folder)).known(path)
         if module is None or module.source.notebook is not None or settings.excludes(path):
             return None
-        edit = _Edit.between(module.source.text, source.text)
-        done = replaced(module, source, Change(edit.first, edit.old_last, edit.shift))
+        done = replaced(module, source, _Edit.between(module.source.text, source.text))
         if done is None:
             return None
         # Whatever ends this check, what comes next starts from here.
@@ -214,7 +213,7 @@ class Checker:
         waiting |= {info.name for info in done.before}
         waiting |= {kernel.name for kernel in done.affected()}
         affected = [kernel for kernel in module.kernels if kernel.name in waiting]
-        found = self._judged(check_kernels(module, affected, settings, root, self._context), self._context)
+        found = self._judged(check_kernels(module, affected, settings, self._context), self._context)
         codes, names = rules_of_kernels(settings), frozenset(waiting)
         waiting.clear()
         known = codes | catalog.UNSUPPRESSIBLE | {UNUSED}
@@ -235,14 +234,9 @@ class Checker:
 
 
 @dataclass(frozen=True)
-class _Edit:
-    """The lines in which two texts differ: all between the first and the last, both included, from 1."""
+class _Edit(Change):
+    """Where two texts differ, and what that does to findings."""
 
-    first: int
-    old_last: int
-    """In the old text; less than `first` where lines were only added."""
-    shift: int
-    """So many lines the new text has more."""
     is_comment: bool
     """Whether only the words of comments differ, and none that speaks to a linter."""
 

@@ -22,7 +22,7 @@ from tritonlint.files import display_path
 from tritonlint.finding import Finding, Range
 from tritonlint.lsp import notebooks
 from tritonlint.lsp.actions import FIX_ALL, Opened, actions
-from tritonlint.lsp.checker import Checker, Quick, Stopped
+from tritonlint.lsp.checker import Checker, Stopped
 from tritonlint.lsp.client_settings import ClientSettings, SettingsError
 from tritonlint.lsp.convert import Columns, diagnostic, path_of
 from tritonlint.source import ParseFailure, Source
@@ -197,7 +197,7 @@ class TritonlintServer(LanguageServer):
         text, number = document.source, document.version
         if quick:
             at_once = await self._in_thread(uri, version, self._checker.quick, path, text)
-            if at_once is not None:
+            if at_once:
                 self._publish(uri, version, text, number, at_once.findings)
                 await asyncio.sleep(IDLE if at_once.is_sure else min(IDLE, self._checker.seconds))
         findings = await self._in_thread(uri, version, self._checker.check, path, text)
@@ -226,8 +226,7 @@ class TritonlintServer(LanguageServer):
             self._tell(str(error))
         except Exception as error:  # noqa: BLE001 - the server must outlive whatever one text does to it
             self._tell(f"{path.name} could not be checked: {describe(error)}; please report it")
-        # What was found before is of another text.
-        return Quick([], is_sure=True) if how == self._checker.quick else []
+        return []  # what was found before is of another text
 
     def _publish(
         self, uri: str, version: int, text: str, number: int | None, findings: list[Finding]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.parsing import ParseFailure, parsed
-from tritonlint.syntax import first_line
+from tritonlint.syntax import bodies, first_line, header, walk
 
 if TYPE_CHECKING:
     from tritonlint.model.kernel import Kernel
@@ -86,20 +86,16 @@ def _edited(module: Module, change: Change) -> FunctionInfo | None:
 
 def _header_end(node: FunctionNode) -> int:
     """The last line of what stands in front of the body."""
-    parts = [inner for inner in ast.walk(node.args) if isinstance(inner, ast.arg | ast.expr)]
-    parts += [node.returns] if node.returns is not None else []
-    return max([node.lineno, *(part.end_lineno or 0 for part in parts)])
+    nodes = (inner for part in header(node) for inner in walk(part))
+    return max([node.lineno, *(getattr(inner, "end_lineno", 0) for inner in nodes)])
 
 
 def _holds_functions(node: FunctionNode) -> bool:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    waiting: list[ast.AST] = list(node.body)
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, kinds):
+    statements = list(node.body)
+    for statement in statements:  # grows on the way
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return True
-        if not isinstance(inner, ast.expr):
-            waiting += [one for one in ast.iter_child_nodes(inner) if not isinstance(one, ast.expr)]
+        statements += [inner for body in bodies(statement) for inner in body]
     return False
 
 
@@ -119,14 +115,9 @@ def _parsed_alone(old: FunctionNode, source: Source, change: Change) -> Function
 
 def _differ_in_body(old: FunctionNode, new: FunctionNode) -> bool:
     """Whether all that stands in front of the body is the same."""
-    return (
-        type(old) is type(new)
-        and old.name == new.name
-        and ast.dump(old.args) == ast.dump(new.args)
-        and (old.returns is None) is (new.returns is None)
-        and (old.returns is None or new.returns is None or ast.dump(old.returns) == ast.dump(new.returns))
-        and [ast.dump(one) for one in old.decorator_list] == [ast.dump(one) for one in new.decorator_list]
-    )
+    if type(old) is not type(new) or old.name != new.name:
+        return False
+    return list(map(ast.dump, header(old))) == list(map(ast.dump, header(new)))
 
 
 def _replace(info: FunctionInfo, new: FunctionNode, shift: int) -> None:

@@ -263,8 +263,6 @@ _BLOCK = re.compile(r"(?i:block|blk|tile|chunk|page|group|pad|pow|np2|align|kern
 _PAGED = re.compile(r"(?i)(^|_)(kv?|v|key|value)_?cache|paged|(^|_)pool")
 _SCALES = re.compile(r"(?i)scale|zeros|absmax|(^|_)s(f|fa|fb)?$|^[AB]s$")
 _HEAD = re.compile(r"(?i:head_?(?:dim|size)|dim_?head|dmodel|d_?head|d_?state|^hd$|^d[kv]$)")
-
-
 _ROTARY = re.compile(r"(?i)rope|rot(ary|_|$)|cos_?sin")
 
 

@@ -23,7 +23,7 @@ from tritonlint.model.values import (
     Value,
 )
 from tritonlint.policy import Policy
-from tritonlint.syntax import walk
+from tritonlint.syntax import bodies, header, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,10 +73,8 @@ class FunctionInfo:
     @property
     def body_nodes(self) -> Iterator[ast.AST]:
         """Every node of the body: a decorator is called by the module, a default by whoever defines it."""
-        node = self.node
-        parts = (*node.decorator_list, node.args, *([node.returns] if node.returns is not None else ()))
-        header = {id(inner) for part in parts for inner in walk(part)} | {id(node)}
-        return (inner for inner in self.nodes if id(inner) not in header)
+        outside = {id(inner) for part in header(self.node) for inner in walk(part)} | {id(self.node)}
+        return (inner for inner in self.nodes if id(inner) not in outside)
 
     @cached_property
     def qualified_name(self) -> str:
@@ -194,9 +192,7 @@ class Module:
                 found.append(outer)
             elif isinstance(node, ast.ClassDef):
                 class_node = node
-            if node.__class__ in _SIMPLE:
-                continue
-            inner = [statement for body in _bodies(node) for statement in body]
+            inner = [statement for body in bodies(node) for statement in body]
             waiting += [(statement, outer, class_node) for statement in reversed(inner)]
         return tuple(found)
 
@@ -437,26 +433,10 @@ def _is_nothing(value: Value) -> bool:
     )
 
 
-_SIMPLE: frozenset[type] = frozenset(
-    (
-        *(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete),
-        *(ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Pass, ast.Break, ast.Continue),
-    )
-)
-"""Statements that hold no others."""
-
-
 def _last_name(node: ast.expr) -> str:
     if isinstance(node, ast.Call):
         node = node.func
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
-    found = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
-    found += [handler.body for handler in getattr(node, "handlers", ())]
-    found += [case.body for case in getattr(node, "cases", ())]
-    return found
 
 
 _ = (ClassValue, FunctionValue)

@@ -73,11 +73,10 @@ class Project:
 
     def _is_new(self, path: Path) -> bool:
         """Whether a Python file may not have been there when others were looked for."""
-        if path.suffix != ".py" or any(
-            path in known for known in (self._changed, self._sources, self._modules)
-        ):
+        if path.suffix != ".py" or not path.is_relative_to(self.root):
             return False
-        return path not in self.__dict__.get("files", ())
+        known = (self._changed, self._sources, self._modules, self.__dict__.get("files", ()))
+        return not any(path in one for one in known)
 
     def read(self) -> None:
         """Read every file and index its words, so that processes forked from this one need not."""

@@ -119,10 +119,8 @@ def _short(index: object) -> str:
 
 
 def _confidence(gemm: Gemm) -> Confidence:
-    """Low where a product has few tiles, so that order gains nothing: by batch and head, by expert, short."""
-    if adds_up_in_memory(gemm):
-        return Confidence.LOW
-    if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm):
+    """Low where order gains nothing, for few tiles (by batch and head, by expert, short) or costlier work."""
+    if walks_few_rows(gemm) or has_narrow_side(gemm) or batch_runs_fastest(gemm) or adds_up_in_memory(gemm):
         return Confidence.LOW
     if gemm.loop.static or ((gemm.batches > 1 or gemm.ragged) and not gemm.gathered):
         return Confidence.LOW
