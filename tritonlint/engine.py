@@ -250,18 +250,27 @@ def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None)
 
     findings: list[Finding] = []
     failures: list[tuple[Kernel | None, Exception]] = []
-    is_muted = rule.is_about_speed and is_vendored(module)
+    is_copy = rule.is_about_speed and is_vendored(module)
     for kernel, check in _parts(rule, module, some):
         try:
             for finding in check():
                 if finding.path != module.source.path:
                     raise ValueError(f"it reported `{finding.path}`, a file it was not asked about")
+                is_muted = is_copy or _is_out_of_use(finding, module)
                 findings.append(replace(finding, confidence=Confidence.LOW) if is_muted else finding)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported as its failure
             failures.append((kernel or _kernel_of(error, module), error))
     if failures:
         findings.append(_rule_failed(rule, failures, module))
     return findings
+
+
+def _is_out_of_use(finding: Finding, module: Module) -> bool:
+    """Whether a finding is about kernels that a maintainer would not miss."""
+    from tritonlint.model.disuse import is_out_of_use
+
+    kernels = [kernel for kernel in module.kernels if kernel.name == finding.kernel]
+    return bool(kernels) and all(is_out_of_use(kernel) for kernel in kernels)
 
 
 def _parts(

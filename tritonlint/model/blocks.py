@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.bounds import is_configured
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import divides, possible_values
-from tritonlint.model.kernel import as_the_project_calls_it, launches_of
+from tritonlint.model.kernel import as_the_project_calls_it, is_never_made, launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import BlockAccess, Trace
@@ -66,7 +66,9 @@ class UncheckedAxis:
         if self.launch is None:
             return False
         calls = as_the_project_calls_it(self.launch)
-        return bool(calls) and all(call.cuts_away(self.access.conditions) for call in calls)
+        if not calls:
+            return is_never_made(self.launch)
+        return all(call.cuts_away(self.access.conditions) for call in calls)
 
     @property
     def is_tested_somehow(self) -> bool:
@@ -90,7 +92,7 @@ def unchecked_axes(kernel: Kernel) -> Iterator[UncheckedAxis]:
 def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) -> Iterator[UncheckedAxis]:
     pointer = access.pointer
     rank = min(len(pointer.block_shape), len(pointer.shape), len(pointer.offsets))
-    flags = [part for condition in access.conditions for part in condition.conjuncts() if _is_flag(part)]
+    parts = [part for condition in access.conditions for part in condition.conjuncts()]
     for axis in range(rank):
         if axis in (access.checked or ()):
             continue
@@ -104,6 +106,7 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
         ragged, launch = _raggedness(access, size, extent, offset, trace, launches)
         if ragged is Proof.NO:
             continue
+        flags = [part for part in parts if _is_flag(part) or _is_about(part, size, extent)]
         if any(
             (ragged is not Proof.YES or _is_open(flag)) and _is_decided_by(flag, access, axis, trace)
             for flag in flags
@@ -115,6 +118,13 @@ def _of_access(access: BlockAccess, trace: Trace, launches: tuple[Launch, ...]) 
 
 def _is_flag(part: Formula) -> bool:
     return bool(part.closure) and not any(atom.kind in _DYNAMIC for atom in part.closure)
+
+
+def _is_about(part: Formula, size: Poly, extent: Poly) -> bool:
+    """Whether a condition is on what is left of a size beyond whole tiles: `if spare: ...`."""
+    if part.kind not in ("eq", "ne") or part.poly.surface & size.surface:
+        return False
+    return size.surface <= part.closure and extent.surface <= part.closure
 
 
 def _is_open(flag: Formula) -> bool:
@@ -142,6 +152,8 @@ def _checking_sibling(access: BlockAccess, axis: int, trace: Trace) -> BlockAcce
         if other is access or other.checked is None or axis not in other.checked:
             continue
         same_window = other.pointer.node is access.pointer.node
+        if same_window and other.pointer.offsets[axis] != access.pointer.offsets[axis]:
+            continue  # the last blocks, which have a loop of their own
         same_size = other.pointer.shape[axis : axis + 1] == access.pointer.shape[axis : axis + 1]
         same_base = other.pointer.base == access.pointer.base and _same_way(access, other, axis, axis)
         if same_window or (same_size and same_base):

@@ -31,7 +31,7 @@ def is_script(module: Module) -> bool:
     Its folder or name says so, it measures with `triton.testing`, or it runs something under
     `if __name__ == "__main__"`. What a library imports is library code in spite of such an appendix.
     """
-    return _by_path(_inside(module)) or (_by_content(module) and not _is_imported(module))
+    return _by_path(_inside(module)) or (_by_content(module) and not is_imported(module))
 
 
 def is_vendored(module: Module) -> bool:
@@ -64,7 +64,7 @@ def _by_content(module: Module) -> bool:
     return not _MEASURES.isdisjoint(names)
 
 
-def _is_imported(module: Module) -> bool:
+def is_imported(module: Module) -> bool:
     """Whether library code of the project imports a file."""
     project, file = module.project, module.file
     if file is None:

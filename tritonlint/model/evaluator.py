@@ -365,7 +365,8 @@ class Evaluator:
     def carried(self, value: Value, mark: Atom) -> Value:
         """A stand-in for what a name holds at the start of some iteration."""
         if isinstance(value, Number):
-            return replace(value, poly=Poly.of(mark), formula=None, static=False)
+            formula = _one_of_masks(value.formula, value.formula)
+            return replace(value, poly=Poly.of(mark), formula=formula, static=False)
         if isinstance(value, Sequence):
             return Sequence(value.items, exact=False)
         return value if not isinstance(value, NoneValue) else UNKNOWN_VALUE
@@ -388,7 +389,7 @@ class Evaluator:
             return replace(
                 before,
                 poly=Poly.of(mark),
-                formula=None,
+                formula=_one_of_masks(before.formula, after.formula),
                 static=False,
                 deps=before.dependencies | after.dependencies | {start},
                 loads=before.loads | after.loads,
@@ -404,7 +405,7 @@ class Evaluator:
             return replace(
                 after,
                 poly=Poly.of(final),
-                formula=None,
+                formula=_one_of_masks(before.formula, after.formula),
                 static=False,
                 deps=before.dependencies | after.dependencies,
             )
@@ -563,9 +564,16 @@ class Evaluator:
         )
 
     def _decided(self, one: Formula, two: Formula) -> Formula | None:
-        """A flag that is True or False on one way of an `if`: `needs = True; if c: needs = n > m`."""
-        if self.deciding is None or (one.known is None) is (two.known is None):
+        """A flag that is True or False on one way of an `if`: `needs = True; if c: needs = n > m`.
+
+        Of two masks, that a parameter decides between, it is worth knowing which one holds when.
+        """
+        if self.deciding is None or (one.known is not None and two.known is not None):
             return None
+        if one.known is None and two.known is None:
+            if one == two or any(atom.kind != "param" for atom in self.deciding.closure):
+                return None
+            return both(either(self.deciding.negated(), one), either(self.deciding, two))
         if one.known is None:
             return either(self.deciding.negated(), one) if two.known else both(self.deciding, one)
         return either(self.deciding, two) if one.known else both(self.deciding.negated(), two)
@@ -840,6 +848,13 @@ def _narrower(one: DType, two: DType) -> DType:
         if narrow.elements and wide.is_wide and not wide.literal:
             return narrow
     return UNKNOWN_DTYPE
+
+
+def _one_of_masks(one: Formula | None, two: Formula | None) -> Formula | None:
+    """What a mask says that a loop hands on: some condition on what either is about."""
+    if one is None or two is None:
+        return None
+    return opaque(Poly({(atom,): 1 for atom in one.closure | two.closure}))
 
 
 def _one_of(one: str, two: str) -> str:

@@ -30,7 +30,7 @@ from tritonlint.model.bounds import (
 )
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import are_equal, equations_in, possible_values, resolved, was_chosen_to_divide
-from tritonlint.model.kernel import launches_of
+from tritonlint.model.kernel import as_the_project_calls_it, is_never_made, launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
@@ -83,6 +83,11 @@ class Exposure:
         return other is not None and _offset(other, self.trace) == _offset(self.access, self.trace)
 
     @property
+    def is_tested_by_another(self) -> bool:
+        """Whether what is tested or limited elsewhere is so in another function than the access."""
+        return self.sibling is not None and self.sibling.where.function is not self.access.where.function
+
+    @property
     def is_tested_somehow(self) -> bool:
         """Whether the package tests the size in a way that could not be connected with the access."""
         launch, axis = self.launch, self.axis
@@ -102,6 +107,23 @@ class Exposure:
         )
 
     @property
+    def is_not_asked_for(self) -> bool:
+        """Whether no call in the package gets there: it turns the branch off, or makes the tiles whole."""
+        if self.launch is None:
+            return False
+        calls = as_the_project_calls_it(self.launch)
+        if not calls:
+            return is_never_made(self.launch)
+        return all(call.cuts_away(self.access.conditions) or self._is_whole_at(call) for call in calls)
+
+    def _is_whole_at(self, call: Launch) -> bool:
+        if self.axis is None or self.kind not in ("open", "index"):
+            return False
+        moved = self.axis if self.guard is None else replace(self.axis, steps=self.guard.missing)
+        twins = [self.sibling] if self.sibling is not None else []
+        return _tail_at(moved, self.access, self.base, self.trace, call, twins).ragged is Proof.NO
+
+    @property
     def tensor(self) -> Tensor | None:
         """What the launch passes for the pointer that the address starts from."""
         return self.launch.tensor(self.base) if self.launch is not None and self.base is not None else None
@@ -111,8 +133,9 @@ class Exposure:
         """Whether the tensor itself ends at the size that was divided into tiles, as far as the host shows.
 
         YES where it was allocated with that size, and for what a caller passed in; NO where it was allocated
-        with other sizes, which may be whole tiles; UNKNOWN for what a function, a view or a slice gave, and
-        for a tile as wide as another tensor than the one passed in.
+        with other sizes, which may be whole tiles, or is a slice of an allocation; UNKNOWN for what a
+        function, a view or another slice gave, and for a tile as wide as another tensor than the one passed
+        in.
         """
         tensor, size = self.tensor, self.tail.size
         if tensor is None or size is None:
@@ -121,6 +144,8 @@ class Exposure:
             own = size in tensor.dims or size == tensor.size
             return Proof.NO if not own else Proof.UNKNOWN if tensor.origin == "derived" else Proof.YES
         own = any(atom.kind in ("dim", "numel") and atom.args[0] == tensor.shape_key for atom in size.closure)
+        if tensor.origin == "derived" and _SLICE_OF_ALLOCATION.match(tensor.key):
+            return Proof.NO
         given = tensor.origin == "derived" and re.search(r"[(\[]", tensor.shape_key)
         if tensor.origin == "input" and (self.axis is None or self.axis.steps or self.sibling_is_same_tensor):
             return Proof.YES
@@ -147,6 +172,24 @@ class Exposure:
                 if pitch is not None and size is not None and _is_rounded_from(pitch, size):
                     return True
         return False
+
+    @property
+    def loads_sentinels(self) -> bool:
+        """Whether what is loaded is kept below some size wherever it goes: entries past the last are padding.
+
+        `token = tl.load(tokens + at)`, then `mask=token < n`: there are such tokens only where the list was
+        filled up to whole tiles.
+        """
+        access = self.access
+        index = next((i for i, other in enumerate(self.trace.accesses) if other is access), None)
+        return access.kind == "load" and any(
+            comparison.operator == "Lt"
+            and index in comparison.left.loads
+            and comparison.right.poly.constant is None
+            and comparison.left.poly.atom is not None
+            and comparison.left.poly.atom.kind == "load"
+            for comparison in self.trace.comparisons
+        )
 
     @property
     def is_made_over(self) -> bool:
@@ -210,6 +253,9 @@ class Exposure:
     def masked(self) -> bool:
         """Whether the access has a mask at all."""
         return self.access.mask is not None
+
+
+_SLICE_OF_ALLOCATION = re.compile(r"(new_)?(empty|zeros|ones|full)@[\d:]+\[")
 
 
 def _is_rounded_from(whole: Poly, size: Poly) -> bool:

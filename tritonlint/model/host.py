@@ -62,8 +62,6 @@ MAX_ITEMS = 2048
 _ROUNDS_UP = re.compile(r"^_*next_?pow(er)?(_?of)?_?(2|two)$")
 MAX_CALLS = 5
 """Host functions inlined inside one another."""
-MAX_LINES = 80
-"""Of a longer host function only what it refuses is looked at."""
 MAX_LEARNED = 24
 """Conditions that one call leaves behind, those on numbers first."""
 MAX_ROUNDS = 2000
@@ -97,6 +95,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.launches: list[Launch] = []
         self.inlined: list[Launch] = []
         """Launches in functions that were called here, with this caller's arguments and facts."""
+        self.entered: set[FunctionInfo] = set()
+        """The functions that were called here and run from end to end."""
+        self.unfolded: frozenset[FunctionInfo] = frozenset()
+        """Functions that are run where they are called, however long they are."""
         self.tunings: list[tuple[Tuned, FunctionInfo | None]] = []
         self.tuned_kernels: dict[int, KernelValue] = {}
         """Kernels by the node of the tuner they were given to."""
@@ -121,12 +123,19 @@ class HostEvaluator(TensorMethods, Evaluator):
         """Leave a part of the budget for what is asked for later: decorators, constants of the module."""
         self.spent = min(self.spent, BUDGET - ALLOWANCE)
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the budget was spent, so that something was left out."""
+        return self.spent >= BUDGET - ALLOWANCE
+
     def run_function(self) -> None:
         """Evaluate the function with unknown arguments."""
         if self.function is None:
             return
         for i, parameter in enumerate(self.function.parameters):
             self.scope.names[parameter.name] = self._parameter(parameter, i)
+        if self.function.name == "backward":
+            self._type_gradients()
         arguments = self.function.node.args
         for extra in (arguments.vararg, arguments.kwarg):
             if extra is not None:
@@ -137,10 +146,30 @@ class HostEvaluator(TensorMethods, Evaluator):
 
     def _learn_from_forward(self) -> None:
         """What `forward` made sure of holds for the tensors it saved for `backward`."""
+        forward = self._method_beside("forward")
+        if forward is not None:
+            self._learn_from(self.module.host(forward))
+
+    def _type_gradients(self) -> None:
+        """Gradients have the element types of what `forward` returned, in order."""
         assert self.function is not None
-        for info in self.module.functions:
-            if info.name == "forward" and info.class_node is self.function.class_node is not None:
-                self._learn_from(self.module.host(info))
+        forward = self._method_beside("forward")
+        if forward is None:
+            return
+        returned = self.module.host(forward).returned
+        rows = [value.items if isinstance(value, Sequence) else (value,) for value in returned]
+        for i, parameter in enumerate(self.function.parameters[1:]):
+            outputs = [row[i] for row in rows if i < len(row)]
+            types = {value.dtype for value in outputs if isinstance(value, Tensor) and value.dtype.name}
+            gradient = self.scope.names[parameter.name]
+            if len(types) == 1 and len(outputs) == len(rows) and isinstance(gradient, Tensor):
+                self.scope.names[parameter.name] = replace(gradient, dtype=types.pop())
+
+    def _method_beside(self, name: str) -> FunctionInfo | None:
+        """Another method of the class that this function is one of."""
+        own = self.function.class_node if self.function is not None else None
+        others = (info for info in self.module.functions if info.name == name and info.class_node is own)
+        return next(others, None) if own is not None else None
 
     def _parameter(self, parameter: Parameter, position: int) -> Value:
         assert self.function is not None
@@ -604,6 +633,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         inner.fixed_sizes = self.fixed_sizes
         inner.spent = self.spent
         inner.recording = self.recording
+        inner.unfolded = self.unfolded
         inner.conditions = list(self.conditions)
         names = list(info.parameters)
         values = ([callee.bound] if callee.bound is not None else []) + args
@@ -623,8 +653,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         for key, types in inner.learned.items():
             self.learned.setdefault(key, set()).update(types)
         self.inlined += [*inner.launches, *inner.inlined]
+        self.entered |= inner.entered
         if len(body) < len(info.node.body):
             return self._opaque(node, f"{info.name}()", args)
+        self.entered.add(info)
         return inner.result(self.site(node))
 
     def _learn_from(self, inner: HostEvaluator) -> None:
@@ -639,7 +671,7 @@ class HostEvaluator(TensorMethods, Evaluator):
         """What of a function is run where it is called: nothing of itself, the guards of a long one."""
         if info is self.function or info.module.source is None:
             return []
-        is_long = (info.node.end_lineno or 0) - info.node.lineno > MAX_LINES
+        is_long = info.is_long and info not in self.unfolded
         return [line for line in info.node.body if _is_guard(line)] if is_long else info.node.body
 
     # --- launches -------------------------------------------------------------------------------

@@ -195,23 +195,57 @@ def as_the_project_calls_it(launch: Launch) -> tuple[Launch, ...]:
 
     Others may import and call what lies between: this shows what is usual, and proves nothing.
     """
-    function = launch.function
+    return tuple(la for way in _ways_to(launch.function) for la in _same_launch(launch, way.launches))
+
+
+def is_never_made(launch: Launch) -> bool:
+    """Whether the project's own calls of a launch's function, of which there are some, all go past it.
+
+    They pass what turns its branch off. As above, this shows what is usual, and proves nothing.
+    """
+    if launch.function is None or _is_exported(launch.function):
+        return False
+    ways = _ways_to(launch.function)
+    return bool(ways) and all(way.is_followed and not _same_launch(launch, way.launches) for way in ways)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A path of calls from outside to a function, and what the function launches at its end."""
+
+    launches: tuple[Launch, ...]
+    is_followed: bool
+    """Whether the function was run with what this path passes, all of it."""
+
+
+def _ways_to(function: FunctionInfo | None) -> tuple[Way, ...]:
     if function is None:
         return ()
-    cache: dict[FunctionInfo, tuple[Launch, ...]] = launch.module.project.remembered("called from above")
+    cache: dict[FunctionInfo, tuple[Way, ...]] = function.module.project.remembered("called from above")
     if function not in cache:
-        cache[function] = tuple(_called_from_above(function, function, MAX_STEPS))
-    return _same_launch(launch, cache[function])
+        cache[function] = tuple(_ways_along((function,)))
+    return cache[function]
 
 
-def _called_from_above(function: FunctionInfo, launching: FunctionInfo, steps: int) -> list[Launch]:
-    found: list[Launch] = []
-    for caller in callers_by_any_name(function) if steps else ():
-        if is_script(caller.module):
+def _ways_along(path: tuple[FunctionInfo, ...]) -> list[Way]:
+    """The ways that end with a path of calls, each from as far outside as it can be followed."""
+    found: list[Way] = []
+    for caller in callers_by_any_name(path[0]) if len(path) <= MAX_STEPS else ():
+        if caller in path or is_script(caller.module):
             continue  # a test may ask for anything
-        seen = [la for la in caller.module.host(caller).inlined if la.function is launching]
-        found += (_called_from_above(caller, launching, steps - 1) or seen) if seen else ()
+        host = caller.module.host_running(caller, path)
+        launches = tuple(la for la in host.inlined if la.function is path[-1])
+        here = Way(launches, path[-1] in host.entered and not host.is_exhausted)
+        above = _ways_along((caller, *path)) if launches or here.is_followed else []
+        above = [way for way in above if way.launches or way.is_followed]
+        found += [here, *above] if not above or _is_exported(caller) else above
     return found
+
+
+def _is_exported(function: FunctionInfo) -> bool:
+    """Whether a package offers a function to everyone: its `__init__.py` names it."""
+    files = function.module.project.files_mentioning(function.name, anywhere=True)
+    return any(path.name == "__init__.py" for path in files)
 
 
 MAX_STEPS = 3

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tritonlint.source import Source
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+MAX_LINES = 80
+"""A longer host function is not run for each of its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class FunctionInfo:
     def nodes(self) -> tuple[ast.AST, ...]:
         """Every node of the function, those nearer to its root first."""
         return tuple(walk(self.node))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether of a call of it only what it refuses is looked at: to run it each time takes too long."""
+        return (self.node.end_lineno or 0) - self.node.lineno > MAX_LINES
 
     @property
     def body_nodes(self) -> Iterator[ast.AST]:
@@ -147,6 +154,7 @@ class Module:
         self._star_imports: list[tuple[str, int]] = []
         self._function_scopes: dict[FunctionInfo, Scope] = {}
         self._hosts: dict[FunctionInfo | None, HostEvaluator] = {}
+        self._unfolded: dict[tuple[FunctionInfo, frozenset[FunctionInfo]], HostEvaluator] = {}
         self.replaced: list[list[ast.stmt]] = []
         """The bodies that functions had before; see `editing`."""
 
@@ -325,6 +333,20 @@ class Module:
                 self._function_scopes[function] = evaluator.scope
                 _run(evaluator, function.node.body, evaluator.run_function)
         return self._hosts[function]
+
+    def host_running(self, function: FunctionInfo, callees: tuple[FunctionInfo, ...]) -> HostEvaluator:
+        """The evaluator of a host function in which calls of `callees` are run, however long they are."""
+        from tritonlint.model.host import HostEvaluator
+
+        long = frozenset(callee for callee in callees if callee.is_long)
+        if not long:
+            return self.host(function)
+        if (function, long) not in self._unfolded:
+            evaluator = HostEvaluator(self, function, Scope(self, function.scope(), function))
+            evaluator.unfolded = long
+            self._unfolded[function, long] = evaluator
+            _run(evaluator, function.node.body, evaluator.run_function)
+        return self._unfolded[function, long]
 
     def scope_of(self, function: FunctionInfo) -> Scope:
         """The local names of a host function after it ran."""

@@ -13,7 +13,7 @@ from tritonlint.model.dtypes import DType, element_of
 from tritonlint.model.evaluator import called_name
 from tritonlint.model.exposure import base_of
 from tritonlint.model.facts import are_equal, resolved
-from tritonlint.model.kernel import Kernel, as_callers_make_it, launches_of
+from tritonlint.model.kernel import Kernel, as_callers_make_it, as_the_project_calls_it, launches_of
 from tritonlint.model.records import Access, Accumulation, Definition, Dot, Reduction, Trace, Where
 from tritonlint.model.symbolic import ONE, Poly
 from tritonlint.model.values import Choice, Number, Tensor, TypeValue, Value
@@ -73,6 +73,9 @@ def halfness(
             return answer, view
     if seen and all(answer is Halfness.NO for answer, _ in seen):
         return Halfness.OPEN, None  # others may call with another type
+    calls = [call for launch in launches for call in as_the_project_calls_it(launch)]
+    if calls and all(_at_launch(dtype, call) is Halfness.NO for call in calls):
+        return Halfness.OPEN, None
     if any(name.startswith("=") for name in dtype.elements):
         return Halfness.OPEN, None  # the caller chooses the type, and knows why
     if _is_workspace(dtype, trace, launches) or any(_KEPT_WIDE.search(name) for name in dtype.elements):
@@ -183,7 +186,7 @@ class HalfSum:
     """A sum in half precision. `kind` is accumulator, dot, atomic, reduction or addend.
 
     `is_short`: of a few terms, such as the experts of a token. `is_per_tile`: each product is summed in half,
-    and these sums are added up in float32.
+    and these sums are added up in float32; `is_promoted`: by a cast that is written out.
     """
 
     kind: str
@@ -195,6 +198,7 @@ class HalfSum:
     name: str
     is_short: bool = False
     is_per_tile: bool = False
+    is_promoted: bool = False
 
 
 def feeds_a_product(item: HalfSum) -> bool:
@@ -317,7 +321,37 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         answer, launch = halfness(dtype, trace, launches)
         if answer is not Halfness.NO:
             per_tile = start is None and id(dot.where.node) in added
-            yield HalfSum("dot", where, dot.where, dtype, answer, launch, "", is_per_tile=per_tile)
+            yield HalfSum(
+                "dot",
+                where,
+                dot.where,
+                dtype,
+                answer,
+                launch,
+                "",
+                is_per_tile=per_tile,
+                is_promoted=_is_promoted(where, trace),
+            )
+
+
+def _is_promoted(where: Where, trace: Trace) -> bool:
+    """Whether the product of one tile is cast to a wider type and added up in that: `acc += part.to(...)`."""
+    held = {
+        target.id
+        for statement in where.function.nodes
+        if isinstance(statement, ast.Assign) and any(node is where.node for node in walk(statement.value))
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    wider = (item.added_node for item in trace.accumulations if item.carried and item.before.dtype.is_wide)
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "to"
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id in held
+        for node in wider
+    )
 
 
 def _sum_type(dot: Dot, start: Definition | None) -> DType | None:

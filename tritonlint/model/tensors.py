@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model import symbolic
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType, element_of, named
 from tritonlint.model.evaluator import Evaluator, written
-from tritonlint.model.symbolic import ONE, Atom, Poly
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
 from tritonlint.model.values import (
     UNKNOWN_VALUE,
     Number,
@@ -33,6 +33,8 @@ _SAME = frozenset(
     "sub_ div_ copy_ zero_ fill_ relu abs neg pin_memory "
     "float half bfloat16 double int long bool type to sigmoid exp sqrt masked_fill clamp byte".split()
 )
+_OF_ONE_TYPE = frozenset("sum mean cumsum squeeze expand repeat flip roll narrow select".split())
+"""Methods whose result has the element type of their tensor, if that is a floating-point type."""
 _CASTS = {
     "float": "fp32",
     "half": "fp16",
@@ -128,35 +130,69 @@ class TensorMethods(Evaluator):
     def tensor_item(self, node: ast.Subscript, value: Tensor, index: Value) -> Value:
         """`value[...]`."""
         text = written(node.slice)[:40]
-        dims = self._sliced_dims(node.slice, value)
+        key = f"{value.key}[{text}]"
         derived = Tensor(
-            f"{value.key}[{text}]", dims=dims, dtype=value.dtype, origin="derived", sure=value.sure
+            key,
+            dims=self._sliced_dims(node.slice, value, key),
+            dtype=value.dtype,
+            origin="derived",
+            sure=value.sure,
         )
         if not value.sure and isinstance(index, Text | Number):
             return replace(derived, origin=value.origin if value.origin == "attribute" else "derived")
         return derived
 
-    def _sliced_dims(self, index: ast.expr, value: Tensor) -> tuple[Poly, ...] | None:
-        """Sizes after slices with plain ends; only `x[:n]` and `x[:a, :b]` are followed."""
-        items = index.elts if isinstance(index, ast.Tuple) else [index]
-        dims: list[Poly] = []
-        for item in items:
-            if not (isinstance(item, ast.Slice) and item.lower is None and item.step is None):
-                return None
-            number = self.as_number(self.evaluate(item.upper)) if item.upper is not None else None
-            if number is None:
-                size = self.size_of(value, integer(len(dims)))
-                number = size if isinstance(size, Number) else None
-            if number is None:
-                return None
-            dims.append(number.poly)
+    def _sliced_dims(self, index: ast.expr, value: Tensor, key: str) -> tuple[Poly, ...] | None:
+        """Sizes of `x[...]`, which is called `key`; of a slice that starts somewhere, only where it ends."""
+        items = list(index.elts) if isinstance(index, ast.Tuple) else [index]
         rank = self._rank(value)
-        if rank is not None and rank > len(dims):
-            for i in range(len(dims), rank):
-                size = self.size_of(value, integer(i))
-                assert isinstance(size, Number)
-                dims.append(size.poly)
+        places = [i for i, item in enumerate(items) if _is_the(..., item)]
+        if places:
+            if rank is None:
+                if places == [0]:
+                    first = self.size_of(value, integer(0))
+                    assert isinstance(first, Number)
+                    self.fixed_sizes.setdefault((key, 0), first.poly)
+                return None
+            taken = sum(not _is_the(..., item) and not _is_the(None, item) for item in items)
+            items[places[0] : places[0] + 1] = [ast.Slice()] * (rank - taken)
+        dims: list[Poly] = []
+        axis = 0
+        for item in items:
+            if _is_the(None, item):
+                dims.append(ONE)
+                continue
+            if not isinstance(item, ast.Slice) or item.step is not None:
+                return None
+            size = self._sliced(item, value, axis)
+            if size is None:
+                return None
+            dims.append(size)
+            axis += 1
+        for i in range(axis, rank or 0):
+            size_here = self.size_of(value, integer(i))
+            assert isinstance(size_here, Number)
+            dims.append(size_here.poly)
         return tuple(dims) if len(items) > 1 or rank is not None else None
+
+    def _sliced(self, item: ast.Slice, value: Tensor, axis: int) -> Poly | None:
+        """The size of `axis` after a slice of it: `[:n]` is taken to lie inside."""
+        size = self.as_number(self.size_of(value, integer(axis)))
+        whole = size.poly if size is not None else None
+        ends = [
+            self._bound(bound, whole) if bound is not None else default
+            for bound, default in ((item.lower, ZERO), (item.upper, whole))
+        ]
+        start, stop = ends
+        return stop - start if start is not None and stop is not None else None
+
+    def _bound(self, bound: ast.expr, whole: Poly | None) -> Poly | None:
+        """Where a slice begins or ends: a negative number counts from behind."""
+        number = self.as_number(self.evaluate(bound))
+        constant = number.poly.constant if number is not None else None
+        if number is None or constant is None or constant >= 0:
+            return number.poly if number is not None else None
+        return whole + number.poly if whole is not None else None
 
     # --- methods --------------------------------------------------------------------------------
     def tensor_method(
@@ -202,11 +238,10 @@ class TensorMethods(Evaluator):
             return UNKNOWN_VALUE
         if name == "get" and not value.sure:
             return Tensor(f"{value.key}.get({', '.join(map(_word, args))})", origin="derived", sure=False)
-        origin = "derived"
         return Tensor(
             f"{value.key}.{name}()@{node.lineno}:{node.col_offset}",
-            dtype=UNKNOWN_DTYPE,
-            origin=origin,
+            dtype=value.dtype if name in _OF_ONE_TYPE and value.dtype.is_float else UNKNOWN_DTYPE,
+            origin="derived",
             sure=False,
             node=node,
         )
@@ -469,6 +504,10 @@ def _sizes_of_literal(value: Value) -> tuple[Poly, ...] | None:
         return None
     plain = all(isinstance(item, Number) for item in value.items)
     return (Poly.const(len(value.items)),) if plain else None
+
+
+def _is_the(constant: object, node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is constant
 
 
 def _word(value: Value) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_script
+from tritonlint.model.disuse import is_mentioned, is_unreached
 from tritonlint.model.evaluator import called_name, written
-from tritonlint.model.kernel import launches_of
+from tritonlint.model.kernel import is_never_made, launches_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.tuning import configurations, option
 from tritonlint.model.values import Choice, FunctionValue, KernelValue, Mapping, Number, Tuned, Value
-from tritonlint.roots import package_top
 from tritonlint.syntax import first_line, walk
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ class Tuning:
         """Whether every launch stands under a caller's own choice to tune, or takes its kernel from one."""
         if self.module is not None and _is_chosen_by_switch(self._names, self.module):
             return True
+        if self.launches and all(_is_made_by_choice(launch) for launch in self.launches):
+            return True
         if self.function is not None and _stands_under_switch(self.node, self.function.node.body):
             return True
         return bool(self.launches) and all(_is_asked_for(launch) for launch in self.launches)
@@ -92,22 +93,14 @@ class Tuning:
         """Whether nothing in the package so much as names the tuned kernel."""
         if self.kernel is None or self.module is None or launches_of(self.kernel.info):
             return False
-        return not any(_is_mentioned(name, self.module) for name in self._names)
-
-    @property
-    def unreached(self) -> bool:
-        """Whether every launch stands in a function that nothing else in the package so much as names."""
-        functions = [launch.function for launch in self.launches]
-        return bool(functions) and all(
-            function is not None
-            and not _is_mentioned((function.class_node or function.node).name, function.module)
-            for function in functions
-        )
+        return not any(is_mentioned(name, self.module) for name in self._names)
 
     @property
     def idle(self) -> bool:
         """Whether nothing in the package gets as far as this tuner."""
-        return self.unused or self.unreached
+        if self.unused or is_unreached(self.launches):
+            return True
+        return bool(self.launches) and all(is_never_made(launch) for launch in self.launches)
 
     @property
     def pruned(self) -> bool:
@@ -170,15 +163,6 @@ class Tuning:
             la for la in found if la.kernel.tuned is not None and la.kernel.tuned.node is self.tuned.node
         )
         return own or tuple(la for la in found if la.kernel.tuned is None)
-
-
-def _is_mentioned(name: str, module: Module) -> bool:
-    """Whether a name stands anywhere in the package but where it is defined, or whether nobody can tell."""
-    if module.file is None or package_top(module.file) is None:
-        return True  # a file by itself: who knows what uses it
-    if len(re.findall(rf"\b{re.escape(name)}\b", module.source.text)) > 1:
-        return True
-    return any(path != module.file for path in module.project.files_mentioning(name, anywhere=True))
 
 
 def tunings_of(module: Module) -> Iterator[Tuning]:
@@ -271,6 +255,12 @@ def _is_chosen_by_switch(names: frozenset[str], module: Module) -> bool:
         isinstance(node, ast.IfExp) and _says_tune(node.test) and any(n in names for n in _names_of(node))
         for node in module.source.nodes
     )
+
+
+def _is_made_by_choice(launch: Launch) -> bool:
+    """Whether the function that launches is itself picked so: `launch = _tuned if autotune else _plain`."""
+    function = launch.function
+    return function is not None and _is_chosen_by_switch(frozenset((function.name,)), launch.module)
 
 
 def _says_tune(test: ast.expr) -> bool:

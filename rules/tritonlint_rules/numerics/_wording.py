@@ -15,9 +15,10 @@ _CONFIDENCE = {Halfness.SHOWN: Confidence.HIGH, Halfness.EXPECTED: Confidence.ME
 def confidence_of(item: HalfSum) -> Confidence:
     """HIGH where the type is shown, MEDIUM where the kernel expects it, else LOW, as of a sum of few terms.
 
+    LOW also where the sum over a tile is cast to a wider type by hand before it is added up: that is meant.
     MEDIUM at most where only the sum over a tile is in half: some kernels trade that for speed.
     """
-    if item.is_short:
+    if item.is_short or item.is_promoted:
         return Confidence.LOW
     if item.is_per_tile and item.halfness is Halfness.SHOWN:
         return Confidence.MEDIUM

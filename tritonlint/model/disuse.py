@@ -1,0 +1,92 @@
+"""Kernels that nothing in their package uses, as far as names tell: left there, superseded, or a test's.
+
+Others may import anything, so this proves nothing: it says what a maintainer would not miss.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from tritonlint.model.context import is_imported
+from tritonlint.model.kernel import launches_of
+from tritonlint.roots import package_top
+
+if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
+    from tritonlint.model.launch import Launch
+    from tritonlint.model.module import FunctionInfo, Module
+
+
+def is_out_of_use(kernel: Kernel) -> bool:
+    """Whether nothing names the kernel, or nothing imports its file and there is a reason for that.
+
+    A reason is that another file, which is imported, has all the functions that launch it by the same names,
+    or that the file is a test that stands among the library's own.
+    """
+    module = kernel.module
+    if is_nowhere_named(kernel.info):
+        return True
+    if not _is_in_a_package(module) or is_imported(module):
+        return False
+    return _imports_pytest(module) or _is_superseded(kernel)
+
+
+def is_nowhere_named(info: FunctionInfo) -> bool:
+    """Whether nothing in the package so much as names a jit function."""
+    return not launches_of(info) and not is_mentioned(info.name, info.module)
+
+
+def is_unreached(launches: tuple[Launch, ...]) -> bool:
+    """Whether every launch stands in a function that nothing else in the package so much as names."""
+    names = [_outermost_name(launch) for launch in launches]
+    return bool(names) and all(
+        name is not None and not is_mentioned(name, launch.module)
+        for name, launch in zip(names, launches, strict=True)
+    )
+
+
+def is_mentioned(name: str, module: Module) -> bool:
+    """Whether a name stands anywhere in the package but where it is defined, or whether nobody can tell."""
+    if not _is_in_a_package(module):
+        return True  # a file by itself: who knows what uses it
+    if len(re.findall(rf"\b{re.escape(name)}\b", module.source.text)) > 1:
+        return True
+    return any(path != module.file for path in module.project.files_mentioning(name, anywhere=True))
+
+
+def _is_in_a_package(module: Module) -> bool:
+    return module.file is not None and package_top(module.file) is not None
+
+
+def _outermost_name(launch: Launch) -> str | None:
+    """The function, or its class, that a launch stands in."""
+    function = launch.function
+    return (function.class_node or function.node).name if function is not None else None
+
+
+def _imports_pytest(module: Module) -> bool:
+    return any(
+        isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names)
+        for node in module.source.tree.body
+    )
+
+
+def _is_superseded(kernel: Kernel) -> bool:
+    names = {_outermost_name(launch) for launch in kernel.launches}
+    return bool(names) and all(
+        name is not None and not name.startswith("_") and _has_a_namesake(name, kernel.module)
+        for name in names
+    )
+
+
+def _has_a_namesake(name: str, module: Module) -> bool:
+    """Whether another file of the project, which is imported, defines something of this name."""
+    project = module.project
+    definition = re.compile(rf"^(def|class)\s+{re.escape(name)}\b", re.MULTILINE)
+    others = [project.load(path) for path in project.files_mentioning(name) if path != module.file]
+    return any(
+        other is not None and definition.search(other.source.text) is not None and is_imported(other)
+        for other in others
+    )
