@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tritonlint.model.bounds import is_configured
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import divides, possible_values
-from tritonlint.model.kernel import as_the_project_calls_it, is_never_made, launches_of
+from tritonlint.model.kernel import as_the_project_calls_it, launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import BlockAccess, Trace
@@ -66,9 +66,7 @@ class UncheckedAxis:
         if self.launch is None:
             return False
         calls = as_the_project_calls_it(self.launch)
-        if not calls:
-            return is_never_made(self.launch)
-        return all(call.cuts_away(self.access.conditions) for call in calls)
+        return bool(calls) and all(call.cuts_away(self.access.conditions) for call in calls)
 
     @property
     def is_tested_somehow(self) -> bool:

@@ -452,8 +452,8 @@ def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
 
 
 def _is_size(limit: Poly) -> bool:
-    """Whether a limit is made of parameters, parts of them, and lengths in memory."""
-    return all(atom.kind in ("param", "load", "pid", "floordiv") for atom in limit.closure)
+    """Whether a limit is made of parameters, parts of them, and lengths in memory, or is one of such."""
+    return all(atom.kind in ("param", "load", "pid", "floordiv", "either") for atom in limit.closure)
 
 
 # --- tails ------------------------------------------------------------------------------------------

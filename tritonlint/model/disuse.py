@@ -1,11 +1,10 @@
-"""Kernels that nothing in their package uses, as far as names tell: left there, superseded, or a test's.
+"""Kernels that nothing in their package uses, as far as names tell: left there, or superseded.
 
 Others may import anything, so this proves nothing: it says what a maintainer would not miss.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -20,17 +19,13 @@ if TYPE_CHECKING:
 
 
 def is_out_of_use(kernel: Kernel) -> bool:
-    """Whether nothing names the kernel, or nothing imports its file and there is a reason for that.
+    """Whether nothing names the kernel, or nothing imports its file, for which there is another.
 
-    A reason is that another file, which is imported, has all the functions that launch it by the same names,
-    or that the file is a test that stands among the library's own.
+    The other is imported and has all the functions that launch the kernel, by the same names.
     """
-    module = kernel.module
     if is_nowhere_named(kernel.info):
         return True
-    if not _is_in_a_package(module) or is_imported(module):
-        return False
-    return _imports_pytest(module) or _is_superseded(kernel)
+    return _is_in_a_package(kernel.module) and not is_imported(kernel.module) and _is_superseded(kernel)
 
 
 def is_nowhere_named(info: FunctionInfo) -> bool:
@@ -64,13 +59,6 @@ def _outermost_name(launch: Launch) -> str | None:
     """The function, or its class, that a launch stands in."""
     function = launch.function
     return (function.class_node or function.node).name if function is not None else None
-
-
-def _imports_pytest(module: Module) -> bool:
-    return any(
-        isinstance(node, ast.Import) and any(alias.name == "pytest" for alias in node.names)
-        for node in module.source.tree.body
-    )
 
 
 def _is_superseded(kernel: Kernel) -> bool:

@@ -30,7 +30,7 @@ from tritonlint.model.bounds import (
 )
 from tritonlint.model.checks import is_tested_somehow
 from tritonlint.model.facts import are_equal, equations_in, possible_values, resolved, was_chosen_to_divide
-from tritonlint.model.kernel import as_the_project_calls_it, is_never_made, launches_of
+from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
 from tritonlint.model.records import Access, Trace
@@ -105,23 +105,6 @@ class Exposure:
             for size in sizes
             if size.constant is None
         )
-
-    @property
-    def is_not_asked_for(self) -> bool:
-        """Whether no call in the package gets there: it turns the branch off, or makes the tiles whole."""
-        if self.launch is None:
-            return False
-        calls = as_the_project_calls_it(self.launch)
-        if not calls:
-            return is_never_made(self.launch)
-        return all(call.cuts_away(self.access.conditions) or self._is_whole_at(call) for call in calls)
-
-    def _is_whole_at(self, call: Launch) -> bool:
-        if self.axis is None or self.kind not in ("open", "index"):
-            return False
-        moved = self.axis if self.guard is None else replace(self.axis, steps=self.guard.missing)
-        twins = [self.sibling] if self.sibling is not None else []
-        return _tail_at(moved, self.access, self.base, self.trace, call, twins).ragged is Proof.NO
 
     @property
     def tensor(self) -> Tensor | None:

@@ -73,9 +73,6 @@ def halfness(
             return answer, view
     if seen and all(answer is Halfness.NO for answer, _ in seen):
         return Halfness.OPEN, None  # others may call with another type
-    calls = [call for launch in launches for call in as_the_project_calls_it(launch)]
-    if calls and all(_at_launch(dtype, call) is Halfness.NO for call in calls):
-        return Halfness.OPEN, None
     if any(name.startswith("=") for name in dtype.elements):
         return Halfness.OPEN, None  # the caller chooses the type, and knows why
     if _is_workspace(dtype, trace, launches) or any(_KEPT_WIDE.search(name) for name in dtype.elements):
@@ -85,6 +82,9 @@ def halfness(
         or _writes_wider(trace, launches)
         or (presumed and any(_is_passed_in(dtype, launch) for launch in launches))
     )
+    calls = [call for launch in launches for call in as_the_project_calls_it(launch)] if expected else []
+    if calls and all(_at_launch(dtype, call) is Halfness.NO for call in calls):
+        expected = False
     return (Halfness.EXPECTED if expected else Halfness.OPEN), None
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from tritonlint.finding import Confidence
 from tritonlint.model.evaluator import written
 from tritonlint.model.facts import possible_values, resolved
-from tritonlint.model.kernel import as_the_project_calls_it, is_never_made
+from tritonlint.model.kernel import as_the_project_calls_it
 from tritonlint.model.symbolic import Atom, Poly
 from tritonlint.model.values import Number, Tensor, Value
 from tritonlint.syntax import walk
@@ -93,14 +93,12 @@ def variation_of(name: str, launch: Launch) -> Variation | None:
     """Why what a launch gives a parameter varies; None where it is static or nothing is known.
 
     A leading axis that is 1 or a weight's in every call that the project makes may still vary for those
-    who import the function, and so may one of a launch that none of them makes: what is known of it is LOW.
+    who import the function: what is known of it is LOW.
     """
     variation = _variation(launch.arguments[name], launch)
     if variation is None or variation.confidence is Confidence.LOW:
         return variation
     calls = [call for call in as_the_project_calls_it(launch) if name in call.arguments]
-    if is_never_made(launch):
-        return replace(variation, confidence=Confidence.LOW)
     if calls and all(_is_settled(call.arguments[name].value, call) for call in calls):
         return replace(variation, confidence=Confidence.LOW)
     return variation

@@ -20,14 +20,12 @@ def confidence_of(exposure: Exposure) -> Confidence:
     """HIGH where a twin's mask and a launch agree, MEDIUM on the word of either, LOW for a bare width.
 
     LOW also where the package tests the size on the way and nobody can say to what end, for an index
-    through a quotient, which passes the end of its last group only, where no call in the package gets there,
-    and where a launch alone speaks about a tensor that was allocated with other sizes.
+    through a quotient, which passes the end of its last group only, and where a launch alone speaks about
+    a tensor that was allocated with other sizes.
     """
     if exposure.kind != "extent" and (exposure.stays_in_its_group or _may_be_settled(exposure)):
         return Confidence.LOW
     if exposure.is_pruned_away or exposure.lies_in_padded_rows or exposure.loads_sentinels:
-        return Confidence.LOW
-    if exposure.is_not_asked_for:
         return Confidence.LOW
     if exposure.kind == "sentinel" and exposure.is_tested_by_another:
         return Confidence.LOW  # a helper is written for all that call it
