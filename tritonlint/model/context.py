@@ -72,7 +72,8 @@ def is_imported(module: Module) -> bool:
     known: dict[Path, bool] = project.remembered("imported")
     if file not in known:
         word = file.parent.name if file.stem == "__init__" else file.stem
-        others = [project.load(path) for path in project.files_mentioning(word) if path != file]
+        mentioning = project.files_mentioning(word, anywhere=True)
+        others = [project.load(path) for path in mentioning if path != file]
         known[file] = any(_imports(other, file) for other in others if other is not None)
     return known[file]
 
