@@ -453,7 +453,12 @@ def _limit_along(axis: Axis, formula: Formula) -> Poly | None:
 
 def _is_size(limit: Poly) -> bool:
     """Whether a limit is made of parameters, parts of them, and lengths in memory, or is one of such."""
-    return all(atom.kind in ("param", "load", "pid", "floordiv", "either") for atom in limit.closure)
+    atom = limit.atom
+    options = atom.args[0] if atom is not None and atom.kind == "either" else (limit,)
+    return all(inner.kind in _OF_SIZES for option in options for inner in option.closure)
+
+
+_OF_SIZES = frozenset(("param", "load", "pid", "floordiv"))
 
 
 # --- tails ------------------------------------------------------------------------------------------
