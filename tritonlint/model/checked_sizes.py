@@ -142,6 +142,8 @@ def _assigned(function: ast.AST, name: str) -> Iterator[ast.expr]:
 # --- the tests ------------------------------------------------------------------------------------
 def _names_tested(text: str) -> frozenset[str]:
     """Names that a text tests for being powers of two, in small letters."""
+    if not any(sign in text for sign in ("&", "pow", "bit_count")):
+        return frozenset()  # as most texts: to look for all that it may be written as takes long
     found = {match[1] for pattern in _ALWAYS for match in pattern.finditer(text)}
     found |= {
         match[1] for pattern in _REQUIRED for match in pattern.finditer(text) if _is_required(text, match)

@@ -13,6 +13,8 @@ from tritonlint.model.kernel import launches_of
 from tritonlint.roots import package_top
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo, Module
@@ -25,7 +27,16 @@ def is_out_of_use(kernel: Kernel) -> bool:
     """
     if is_nowhere_named(kernel.info):
         return True
-    return _is_in_a_package(kernel.module) and not is_imported(kernel.module) and _is_superseded(kernel)
+    module = kernel.module
+    names = {_outermost_name(launch) for launch in kernel.launches}
+    if not names or not _is_in_a_package(module) or any(n is None or n.startswith("_") for n in names):
+        return False
+    others = [_namesakes(name, module) for name in names if name is not None]
+    if not all(others) or is_imported(module):
+        return False
+    return all(
+        any(is_imported(other) for other in map(module.project.load, paths) if other) for paths in others
+    )
 
 
 def is_nowhere_named(info: FunctionInfo) -> bool:
@@ -61,20 +72,9 @@ def _outermost_name(launch: Launch) -> str | None:
     return (function.class_node or function.node).name if function is not None else None
 
 
-def _is_superseded(kernel: Kernel) -> bool:
-    names = {_outermost_name(launch) for launch in kernel.launches}
-    return bool(names) and all(
-        name is not None and not name.startswith("_") and _has_a_namesake(name, kernel.module)
-        for name in names
-    )
-
-
-def _has_a_namesake(name: str, module: Module) -> bool:
-    """Whether another file of the project, which is imported, defines something of this name."""
+def _namesakes(name: str, module: Module) -> list[Path]:
+    """The other files of the project that define something of this name."""
+    definition = re.compile(rb"^(?:def|class)\s+%b\b" % re.escape(name.encode()), re.MULTILINE)
     project = module.project
-    definition = re.compile(rf"^(def|class)\s+{re.escape(name)}\b", re.MULTILINE)
-    others = [project.load(path) for path in project.files_mentioning(name) if path != module.file]
-    return any(
-        other is not None and definition.search(other.source.text) is not None and is_imported(other)
-        for other in others
-    )
+    others = (path for path in project.files_mentioning(name) if path != module.file)
+    return [path for path in others if definition.search(project.text(path)) is not None]

@@ -173,12 +173,16 @@ def _open(
     place = definition_place(launch, argument.node)
     passed = _passed_at(launch, argument.node)
     found = OpenExtent(tile, launch, parameter, place, passed, size, origin, Custom.TESTED)
+    found = replace(found, custom=_custom(found, trace, facts, padded, raw.get(launch.function, frozenset())))
+    private = launch.function is not None and launch.function.name.startswith("_")
+    if found.custom not in (Custom.ANY, Custom.PADDED) and not private:
+        return found  # to ask the callers takes long
     if _callers_pass_powers(launch, tile.extent):
-        if launch.function is not None and launch.function.name.startswith("_"):
+        if private:
             return None
         if not padded:
-            return found  # a public function may be called from elsewhere, too
-    return replace(found, custom=_custom(found, trace, facts, padded, raw.get(launch.function, frozenset())))
+            return replace(found, custom=Custom.TESTED)  # a public function may be called from elsewhere, too
+    return found
 
 
 def _callers_pass_powers(launch: Launch, extent: Poly) -> bool:
@@ -199,19 +203,21 @@ def _custom(
     size, leaves = found.size, leaves_of(found.size)
     if leaves and all(may_say_power_of_2(Poly.of(leaf), facts) for leaf in leaves):
         return Custom.TESTED
-    if is_tested_elsewhere(size, ONE, found.launch, rounded=True):
+    if not padded:
+        if any(_is_group_of_scales(atom) for atom in size.closure) or any(_is_page(leaf) for leaf in leaves):
+            return Custom.OFTEN_POWER
+        if _is_half_of_a_head(found):
+            return Custom.OFTEN_POWER
+        if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
+            return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
+        if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
+            return Custom.OFTEN_POWER
+    # Last what may lead through many files.
+    launch = found.launch
+    if is_tested_elsewhere(size, ONE, launch, rounded=True):
         return Custom.TESTED
     if padded:
         return Custom.PADDED
-    if any(_is_group_of_scales(atom) for atom in size.closure) or any(_is_page(leaf) for leaf in leaves):
-        return Custom.OFTEN_POWER
-    if _is_half_of_a_head(found):
-        return Custom.OFTEN_POWER
-    if size.atom not in leaves and raw.issuperset(leaves) and is_power_if_parts_are(size, raw):
-        return Custom.TESTED  # those sizes are tiles themselves: they are the ones to look at
-    if found.origin is not Origin.COMPUTED and not _is_length_of_a_row(found, trace):
-        return Custom.OFTEN_POWER
-    launch = found.launch
     tested = is_tested_by_name(launch, found.passed.node) or is_tested_elsewhere(size, ONE, launch)
     return Custom.TESTED if tested else Custom.ANY
 

@@ -244,7 +244,7 @@ def _ways_along(path: tuple[FunctionInfo, ...]) -> list[Way]:
 
 def _is_exported(function: FunctionInfo) -> bool:
     """Whether a package offers a function to everyone: its `__init__.py` names it."""
-    files = function.module.project.files_mentioning(function.name, anywhere=True)
+    files = function.module.project.files_mentioning(function.name)
     return any(path.name == "__init__.py" for path in files)
 
 
