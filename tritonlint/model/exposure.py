@@ -29,7 +29,14 @@ from tritonlint.model.bounds import (
     visible_aranges,
 )
 from tritonlint.model.checks import is_tested_somehow
-from tritonlint.model.facts import are_equal, equations_in, possible_values, resolved, was_chosen_to_divide
+from tritonlint.model.facts import (
+    are_equal,
+    equations_in,
+    possible_values,
+    resolved,
+    settled,
+    was_chosen_to_divide,
+)
 from tritonlint.model.kernel import launches_of
 from tritonlint.model.logic import Formula, parts_of
 from tritonlint.model.proof import Proof
@@ -363,6 +370,8 @@ def _exposed(
     for each in launches:
         if flag is not None and _may_excuse(each.formula_on_host(flag), each.on_host(axis.extent)):
             continue
+        if partial is not None and _counts_by_remainders(partial, axis, each):
+            continue
         verdicts.append((each, _tail_at(moved, access, base, trace, each, twins)))
     if not launches and flag is None:
         facts = (*trace.facts, *conditions_of(access))
@@ -403,6 +412,28 @@ def _ends_where_it_should(axis: Axis, access: Access, limit: Poly) -> bool:
     if not contains(access.address.poly, -whole):
         return False
     return not any(m not in whole.terms and Poly({m: f}).exact_quotient(whole) for m, f in terms)
+
+
+def _counts_by_remainders(guard: Guard, axis: Axis, launch: Launch) -> bool:
+    """Whether a limit on `pid % n` is one on `pid`: the grid has at most `n` programs along that axis."""
+    stated = guard.formula.poly
+    for step in guard.missing:
+        pid = step.atom
+        number = pid.args[0] if pid is not None and pid.kind == "pid" else None
+        if launch.grid is None or not isinstance(number, int) or number >= len(launch.grid):
+            return False
+        rests = [a for a in stated.closure if a.kind == "mod" and a.args[0] == step]
+        counted = [a.args[1] for a in rests if contains(stated, -(Poly.of(a) * axis.extent))]
+        count = settled(launch.grid[number], launch.facts)
+        if not any(_is_at_most(count, settled(launch.on_host(n), launch.facts)) for n in counted):
+            return False
+    return bool(guard.missing)
+
+
+def _is_at_most(count: Poly, number: Poly) -> bool:
+    """Whether a count is a number, or that number divided into tiles."""
+    atom = count.atom
+    return count == number or (atom is not None and atom.kind == "cdiv" and atom.args[0] == number)
 
 
 def _tail_at(
