@@ -63,7 +63,10 @@ def is_mentioned(name: str, module: Module) -> bool:
 
 
 def _is_in_a_package(module: Module) -> bool:
-    return module.file is not None and package_top(module.file) is not None
+    """Whether a folder of the project around a file is a package; those below need not say that they are."""
+    file, root = module.file, module.project.root
+    around = file.parents if file is not None else ()
+    return any(folder.is_relative_to(root) and package_top(folder / "_") is not None for folder in around)
 
 
 def _outermost_name(launch: Launch) -> str | None:
