@@ -1,4 +1,4 @@
-"""Kernels that nothing in their package uses, as far as names tell: left there, or superseded.
+"""Kernels that nothing in their package uses, as far as names tell.
 
 Others may import anything, so this proves nothing: it says what a maintainer would not miss.
 """
@@ -8,35 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tritonlint.model.context import is_imported
 from tritonlint.model.kernel import launches_of
 from tritonlint.roots import package_top
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo, Module
-
-
-def is_out_of_use(kernel: Kernel) -> bool:
-    """Whether nothing names the kernel, or nothing imports its file, for which there is another.
-
-    The other is imported and has all the functions that launch the kernel, by the same names.
-    """
-    if is_nowhere_named(kernel.info):
-        return True
-    module = kernel.module
-    names = {_outermost_name(launch) for launch in kernel.launches}
-    if not names or not _is_in_a_package(module) or any(n is None or n.startswith("_") for n in names):
-        return False
-    others = [_namesakes(name, module) for name in names if name is not None]
-    if not all(others) or is_imported(module):
-        return False
-    return all(
-        any(is_imported(other) for other in map(module.project.load, paths) if other) for paths in others
-    )
 
 
 def is_nowhere_named(info: FunctionInfo) -> bool:
@@ -73,11 +50,3 @@ def _outermost_name(launch: Launch) -> str | None:
     """The function, or its class, that a launch stands in."""
     function = launch.function
     return (function.class_node or function.node).name if function is not None else None
-
-
-def _namesakes(name: str, module: Module) -> list[Path]:
-    """The other files of the project that define something of this name."""
-    definition = re.compile(rb"^(?:def|class)\s+%b\b" % re.escape(name.encode()), re.MULTILINE)
-    project = module.project
-    others = (path for path in project.files_mentioning(name) if path != module.file)
-    return [path for path in others if definition.search(project.text(path)) is not None]

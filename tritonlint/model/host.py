@@ -582,7 +582,7 @@ class HostEvaluator(TensorMethods, Evaluator):
                 return self._opaque(node, f"{callee.key}()", [callee, *args])
         return self._opaque(node, "", [*args, *keywords.values()])
 
-    def _opaque(self, node: ast.Call, name: str, args: Iterable[Value]) -> Value:
+    def _opaque(self, node: ast.Call, name: str, args: Iterable[Value]) -> Tensor:
         """The result of a call nothing is known of."""
         name = name or f"{written(node.func)[:40]}()"
         return Tensor(f"{name}@{node.lineno}:{node.col_offset}", origin="derived", sure=False, node=node)
@@ -655,9 +655,28 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.inlined += [*inner.launches, *inner.inlined]
         self.entered |= inner.entered
         if len(body) < len(info.node.body):
-            return self._opaque(node, f"{info.name}()", args)
+            return self._result_of_long(node, info, args)
         self.entered.add(info)
         return inner.result(self.site(node))
+
+    def _result_of_long(self, node: ast.Call, info: FunctionInfo, args: Iterable[Value]) -> Value:
+        """What a long function returns: of each part no more than its element type, where that is always one.
+
+        Only a function that may launch is looked at for it, since that is done in any case.
+        """
+        whole = self._opaque(node, f"{info.name}()", args)
+        returned = info.module.host(info).returned if info.module.may_launch(info) else []
+        rows = [value.items for value in returned if isinstance(value, Sequence) and value.exact]
+        if not rows:
+            return replace(whole, dtype=_common_type(returned))
+        if len(rows) < len(returned) or len({len(row) for row in rows}) > 1:
+            return whole
+        return Sequence(
+            tuple(
+                replace(whole, key=f"{whole.key}[{i}]", dtype=_common_type(part))
+                for i, part in enumerate(zip(*rows, strict=True))
+            )
+        )
 
     def _learn_from(self, inner: HostEvaluator) -> None:
         """Keep what a call made sure of: conditions that hold on every way out of it."""
@@ -1192,6 +1211,12 @@ class HostEvaluator(TensorMethods, Evaluator):
         if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
+
+
+def _common_type(values: Items[Value]) -> DType:
+    """The element type that all of some tensors have; unknown where one is no tensor, or of an open type."""
+    types = {value.dtype if isinstance(value, Tensor) else UNKNOWN_DTYPE for value in values}
+    return types.pop() if len(types) == 1 and all(one.is_known for one in types) else UNKNOWN_DTYPE
 
 
 def _is_of_autograd(node: ast.ClassDef) -> bool:

@@ -218,13 +218,9 @@ class Project:
         """Files of the project in which the word `name` occurs: those that may launch, or `anywhere`."""
         return self._words.mentioning(name.encode(), anywhere=anywhere)
 
-    def text(self, path: Path) -> bytes:
-        """What a file of the project holds."""
-        return self._texts.get(path, b"")
-
     def imports(self, path: Path, word: str) -> bool:
         """Whether `word` stands in an import of a file, as its text has it."""
-        data, name = self.text(path), word.encode("utf-8", "surrogatepass")
+        data, name = self._texts.get(path, b""), word.encode("utf-8", "surrogatepass")
         line = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*\b%b\b" % re.escape(name), re.MULTILINE)
         return line.search(data) is not None or name in self._reach(path).imported
 
