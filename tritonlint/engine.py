@@ -267,10 +267,10 @@ def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None)
 
 def _is_out_of_use(finding: Finding, module: Module) -> bool:
     """Whether a finding is about kernels that a maintainer would not miss."""
-    from tritonlint.model.disuse import is_nowhere_named
+    from tritonlint.model.disuse import is_out_of_use
 
     kernels = [kernel for kernel in module.kernels if kernel.name == finding.kernel]
-    return bool(kernels) and all(is_nowhere_named(kernel.info) for kernel in kernels)
+    return bool(kernels) and all(is_out_of_use(kernel) for kernel in kernels)
 
 
 def _parts(

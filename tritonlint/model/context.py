@@ -73,8 +73,11 @@ def is_imported(module: Module) -> bool:
     if file not in known:
         word = file.parent.name if file.stem == "__init__" else file.stem
         mentioning = project.files_mentioning(word, anywhere=True)
+        near = f"{file.parent.name}.{file.stem}"
         others = (project.load(path) for path in mentioning if path != file and project.imports(path, word))
-        known[file] = any(_imports(other, file) for other in others if other is not None)
+        known[file] = any(_imports(other, file) for other in others if other is not None) or any(
+            path != file and project.spells(path, near) for path in mentioning
+        )
     return known[file]
 
 

@@ -5,15 +5,30 @@ Others may import anything, so this proves nothing: it says what a maintainer wo
 
 from __future__ import annotations
 
-import re
+import ast
 from typing import TYPE_CHECKING
 
+from tritonlint.model.context import is_imported
 from tritonlint.model.kernel import launches_of
 from tritonlint.roots import package_top
 
 if TYPE_CHECKING:
+    from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import FunctionInfo, Module
+
+
+def is_out_of_use(kernel: Kernel) -> bool:
+    """Whether nothing names the kernel, or what launches it, although its file is imported for other things.
+
+    A file that nothing imports may be meant for everyone; a function that registers itself is called by name.
+    """
+    if is_nowhere_named(kernel.info):
+        return True
+    functions = [launch.function for launch in kernel.launches]
+    if any(function is None or function.node.decorator_list for function in functions):
+        return False
+    return is_unreached(kernel.launches) and is_imported(kernel.module)
 
 
 def is_nowhere_named(info: FunctionInfo) -> bool:
@@ -31,12 +46,27 @@ def is_unreached(launches: tuple[Launch, ...]) -> bool:
 
 
 def is_mentioned(name: str, module: Module) -> bool:
-    """Whether a name stands anywhere in the package but where it is defined, or whether nobody can tell."""
+    """Whether a name is used anywhere in the package but where it is defined, or whether nobody can tell.
+
+    To be imported is no use, but for what a package offers in its `__init__.py`.
+    """
     if not _is_in_a_package(module):
         return True  # a file by itself: who knows what uses it
-    if len(re.findall(rf"\b{re.escape(name)}\b", module.source.text)) > 1:
+    if any(_names(node, name) for node in module.source.nodes):
         return True
-    return any(path != module.file for path in module.project.files_mentioning(name, anywhere=True))
+    project = module.project
+    others = (path for path in project.files_mentioning(name, anywhere=True) if path != module.file)
+    return any(project.uses(path, name) for path in others)
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    """Whether a node is a use of a name, also as a string, as `__all__` and registries have it."""
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return word == name
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(keys=items):
+            return any(isinstance(item, ast.Constant) and item.value == name for item in items)
+    return False
 
 
 def _is_in_a_package(module: Module) -> bool:

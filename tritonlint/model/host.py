@@ -66,6 +66,8 @@ MAX_LEARNED = 24
 """Conditions that one call leaves behind, those on numbers first."""
 MAX_ROUNDS = 2000
 """Statements that a loop over known items, and those around it, are written out to."""
+_OF_TEXT = frozenset("lower upper strip casefold".split())
+"""Methods of a text that keep what it says."""
 _OPTIONS = frozenset(
     "num_warps num_stages num_ctas maxnreg enable_fp_fusion "
     "extern_libs debug launch_cooperative_grid launch_pdl waves_per_eu "
@@ -415,10 +417,12 @@ class HostEvaluator(TensorMethods, Evaluator):
         if not rows:
             return [UNKNOWN_VALUE] * len(targets)
         result = rows[0]
+        outer, self.grounds = self.grounds, self.grounds | value.grounds
         for row in rows[1:]:
             site = self.site(self.statement)
             pairs = enumerate(zip(result, row, strict=True))
             result = [self.join(a, b, (*site, i)) for i, (a, b) in pairs]
+        self.grounds = outer
         return result
 
     # --- loops ----------------------------------------------------------------------------------
@@ -619,7 +623,7 @@ class HostEvaluator(TensorMethods, Evaluator):
             or self.calls_around >= MAX_CALLS
             or isinstance(info.node, ast.AsyncFunctionDef)
         ):
-            return self._opaque(node, f"{info.name}()", args)
+            return self._result_unrun(node, info, args)
         inner = HostEvaluator(
             info.module, info, Scope(info.module, info.scope(), info), self.calls_around + 1
         )
@@ -655,17 +659,19 @@ class HostEvaluator(TensorMethods, Evaluator):
         self.inlined += [*inner.launches, *inner.inlined]
         self.entered |= inner.entered
         if len(body) < len(info.node.body):
-            return self._result_of_long(node, info, args)
+            return self._result_unrun(node, info, args)
         self.entered.add(info)
         return inner.result(self.site(node))
 
-    def _result_of_long(self, node: ast.Call, info: FunctionInfo, args: Iterable[Value]) -> Value:
-        """What a long function returns: of each part no more than its element type, where that is always one.
+    def _result_unrun(self, node: ast.Call, info: FunctionInfo, args: Iterable[Value]) -> Value:
+        """What a function returns that is not run for this call.
 
-        Only a function that may launch is looked at for it, since that is done in any case.
+        Of a long one that may launch, so that it is run by itself in any case, each part's element type is
+        known where it is always the same.
         """
         whole = self._opaque(node, f"{info.name}()", args)
-        returned = info.module.host(info).returned if info.module.may_launch(info) else []
+        is_run = info.is_long and info is not self.function and info.module.may_launch(info)
+        returned = info.module.host(info).returned if is_run else []
         rows = [value.items for value in returned if isinstance(value, Sequence) and value.exact]
         if not rows:
             return replace(whole, dtype=_common_type(returned))
@@ -715,6 +721,8 @@ class HostEvaluator(TensorMethods, Evaluator):
             if name in ("item", "__int__"):
                 return owner
             atom = owner.poly.atom
+            if atom is not None and atom.kind == "environment" and name in _OF_TEXT:
+                return owner
             if atom is not None and atom.kind == "hostparam":
                 args, keywords, _ = self._arguments(node)
                 return self.tensor_method(node, Tensor(str(atom.args[0]), sure=False), name, args, keywords)

@@ -224,6 +224,18 @@ class Project:
         line = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*\b%b\b" % re.escape(name), re.MULTILINE)
         return line.search(data) is not None or name in self._reach(path).imported
 
+    def spells(self, path: Path, dotted: str) -> bool:
+        """Whether a string in a file names a module, or what is in it: `"package.module.Class"`."""
+        name = re.escape(dotted.encode("utf-8", "surrogatepass"))
+        return re.search(rb"[\"'][\w.]*\b%b\b[\w.:]*[\"']" % name, self._texts.get(path, b"")) is not None
+
+    def uses(self, path: Path, word: str) -> bool:
+        """Whether `word` stands in a file outside its imports, or the file is a package's `__init__.py`."""
+        data, name = self._texts.get(path, b""), word.encode("utf-8", "surrogatepass")
+        whole = re.compile(rb"\b%b\b" % re.escape(name))
+        rest = _IMPORTS.sub(b"", _LISTS.sub(b"", data))
+        return path.name == "__init__.py" or whole.search(rest) is not None
+
     def modules_mentioning(
         self,
         name: str,

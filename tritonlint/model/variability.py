@@ -67,6 +67,7 @@ _POOL = re.compile(
 """Memory handed out in blocks: all axes but the first are laid down when it is allocated."""
 _OWNED = re.compile(r"^self\.")
 """Buffers of a long-lived object keep their sizes."""
+_LENGTH_OF_OWN = re.compile(r"\blen\(self\.\w+\)")
 _AXIS = re.compile(r"\.(shape\[|size\()")
 _RANK_LIKE = re.compile(r"shape|size|dims?$|ndim|kernel", re.IGNORECASE)
 _SIZES = frozenset(("dim", "numel", "hostparam", "config", "len"))
@@ -167,9 +168,10 @@ def _pieces(poly: Poly) -> frozenset[Atom]:
 
 
 def _is_rest_of_a_tensor(poly: Poly, launch: Launch) -> bool:
-    """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis.
+    """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis, or without another's.
 
-    So is what is left after a size of another tensor for which there is a program each: the tokens.
+    So is what is left after a size of another tensor for which there is a program each: the tokens. Of a
+    weight, the leading axis counts widths.
     """
     atom = poly.atom
     if atom is None or atom.kind != "floordiv":
@@ -177,8 +179,13 @@ def _is_rest_of_a_tensor(poly: Poly, launch: Launch) -> bool:
     keys = {a.args[0] for a in atom.args[0].closure if a.kind == "numel"}
     sizes = [a for a in atom.args[1].closure if a.kind == "dim"]
     return bool(keys) and any(
-        size.args[1] == 0 if size.args[0] in keys else _has_a_program_each(size, launch) for size in sizes
+        _is_leading(size, launch) or (size.args[0] not in keys and _has_a_program_each(size, launch))
+        for size in sizes
     )
+
+
+def _is_leading(size: Atom, launch: Launch) -> bool:
+    return size.args[1] == 0 and not _is_weight(str(size.args[0]), launch)
 
 
 def _is_ratio(atom: Atom | None) -> bool:
@@ -226,7 +233,7 @@ def _of_atom(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
     if kind == "numel":
         return _of_count(atom, launch)
     if kind == "len":
-        if _RANK_LIKE.search(str(atom.args[0])):
+        if _RANK_LIKE.search(str(atom.args[0])) or _LENGTH_OF_OWN.search(_words(node)):
             return None
         return _varies(atom, "the length of a list", Confidence.HIGH)
     if kind == "extreme" and str(atom.args[1]) != "items":
@@ -284,12 +291,16 @@ def _varies(atom: Atom, reason: str, confidence: Confidence, kind: str = "size")
 
 
 def _of_quotient(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
+    if _is_rest_of_a_tensor(Poly.of(atom), launch):
+        return None
     inner = _of_poly(atom.args[0], node, launch)
     divisor = atom.args[1].integer
     if inner is None or (divisor is not None and divisor >= COARSE):
         return None
     reason = inner.reason if inner.is_quotient else f"a quotient of {inner.reason}"
-    sure = Confidence.LOW if _keeps_no_rows(atom, launch) else inner.confidence
+    by = _of_poly(atom.args[1], ast.Pass(), launch) if divisor is None else None
+    each = by is not None and by.confidence is not Confidence.LOW  # `tokens // requests`: so many for each
+    sure = Confidence.LOW if each or _keeps_no_rows(atom, launch) else inner.confidence
     return Variation(reason, inner.causes, sure, inner.kind, is_quotient=True)
 
 
