@@ -770,7 +770,14 @@ class DeviceEvaluator(Evaluator):
             axes = None
         if self.recording:
             self.trace.block_accesses.append(
-                BlockAccess(self.where(node), kind, pointer, axes, tuple(self.conditions), tuple(self.loops))
+                BlockAccess(
+                    self.where(node),
+                    kind,
+                    pointer,
+                    axes,
+                    (*self.conditions, *pointer.under),
+                    tuple(self.loops),
+                )
             )
         deps = deps_of(pointer)
         return Number(

@@ -21,6 +21,7 @@ from tritonlint.model.symbolic import ZERO, Atom, Poly
 from tritonlint.model.values import (
     NONE,
     UNKNOWN_VALUE,
+    BlockPointer,
     Choice,
     LambdaValue,
     LazyImport,
@@ -257,6 +258,8 @@ class Evaluator:
             changed = {name for name, value in then_names.items() if value is not else_names.get(name)}
             then_names = _pinned(then_names, changed, [condition, *then_learned])
             else_names = _pinned(else_names, changed, [condition.negated(), *else_learned])
+            then_names = _picked(then_names, changed, condition)
+            else_names = _picked(else_names, changed, condition.negated())
             self.scope.names = self.joined(then_names, else_names, node)
             self.grounds, self.deciding = frozenset(), None
             self.conditions += [either(condition.negated(), learned) for learned in then_learned[:4]]
@@ -905,6 +908,14 @@ def _pinned(names: dict[str, Value], changed: set[str], learned: list[Formula]) 
         for name, value in names.items()
         if name in changed and isinstance(value, Number) and not value.poly.closure.isdisjoint(fixed)
     }
+
+
+def _picked(names: dict[str, Value], changed: set[str], condition: Formula) -> dict[str, Value]:
+    """The names of a branch, where the windows that a parameter picked remember it."""
+    if any(atom.kind != "param" for atom in condition.closure):
+        return names
+    windows = {name: value for name in changed if isinstance(value := names.get(name), BlockPointer)}
+    return names | {name: replace(value, under=(*value.under, condition)) for name, value in windows.items()}
 
 
 def _membership(operator: ast.cmpop, left: Value, right: Value) -> Formula | None:

@@ -353,6 +353,8 @@ class BlockPointer(Value):
     offsets: tuple[Poly, ...]
     block_shape: tuple[Poly, ...]
     node: ast.AST = field(compare=False)
+    under: tuple[Formula, ...] = ()
+    """The compile-time conditions that picked it, where there are others."""
 
 
 @dataclass(frozen=True, slots=True)
