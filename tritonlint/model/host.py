@@ -16,6 +16,7 @@ from tritonlint.model.evaluator import ALLOWANCE, BUDGET, Evaluator, called_name
 from tritonlint.model.launch import Argument, Launch
 from tritonlint.model.library import canonical
 from tritonlint.model.logic import Formula, both, equal, opaque
+from tritonlint.model.returned import returned_types
 from tritonlint.model.symbolic import ONE, Atom, Poly
 from tritonlint.model.tensors import TensorMethods
 from tritonlint.model.values import (
@@ -664,25 +665,16 @@ class HostEvaluator(TensorMethods, Evaluator):
         return inner.result(self.site(node))
 
     def _result_unrun(self, node: ast.Call, info: FunctionInfo, args: Iterable[Value]) -> Value:
-        """What a function returns that is not run for this call.
-
-        Of a long one that may launch, so that it is run by itself in any case, each part's element type is
-        known where it is always the same.
-        """
+        """What a function returns that is not run for this call: no more than element types are known."""
         whole = self._opaque(node, f"{info.name}()", args)
-        is_run = info.is_long and info is not self.function and info.module.may_launch(info)
-        returned = info.module.host(info).returned if is_run else []
-        rows = [value.items for value in returned if isinstance(value, Sequence) and value.exact]
-        if not rows:
-            return replace(whole, dtype=_common_type(returned))
-        if len(rows) < len(returned) or len({len(row) for row in rows}) > 1:
+        types = returned_types(info) if info.is_long else ()
+        parts = [
+            replace(whole, key=f"{whole.key}[{i}]" if len(types) > 1 else whole.key, dtype=dtype)
+            for i, dtype in enumerate(types)
+        ]
+        if not any(dtype.is_known for dtype in types):
             return whole
-        return Sequence(
-            tuple(
-                replace(whole, key=f"{whole.key}[{i}]", dtype=_common_type(part))
-                for i, part in enumerate(zip(*rows, strict=True))
-            )
-        )
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
     def _learn_from(self, inner: HostEvaluator) -> None:
         """Keep what a call made sure of: conditions that hold on every way out of it."""
@@ -1219,12 +1211,6 @@ class HostEvaluator(TensorMethods, Evaluator):
         if left.dtype.elements and names and None not in names:
             for key in left.dtype.elements:
                 self.learned.setdefault(key, set()).update(name for name in names if name)
-
-
-def _common_type(values: Items[Value]) -> DType:
-    """The element type that all of some tensors have; unknown where one is no tensor, or of an open type."""
-    types = {value.dtype if isinstance(value, Tensor) else UNKNOWN_DTYPE for value in values}
-    return types.pop() if len(types) == 1 and all(one.is_known for one in types) else UNKNOWN_DTYPE
 
 
 def _is_of_autograd(node: ast.ClassDef) -> bool:

@@ -135,7 +135,8 @@ class Tuning:
     def most(self) -> int | None:
         """The number of configurations that a performance model leaves to be timed, where it says."""
         value = self._prunes_by("top_k")
-        return value.poly.integer if isinstance(value, Number) else None
+        most = value.poly.integer if isinstance(value, Number) else None
+        return most if most is not None and most < self.count else None
 
     def _prunes_by(self, name: str) -> Value | None:
         pruned = option(self.tuned, "prune_configs_by")
