@@ -256,7 +256,7 @@ def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None)
             for finding in check():
                 if finding.path != module.source.path:
                     raise ValueError(f"it reported `{finding.path}`, a file it was not asked about")
-                is_muted = is_copy or _is_out_of_use(finding, module)
+                is_muted = is_copy or _is_out_of_use(finding, rule, module)
                 findings.append(replace(finding, confidence=Confidence.LOW) if is_muted else finding)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported as its failure
             failures.append((kernel or _kernel_of(error, module), error))
@@ -265,12 +265,13 @@ def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None)
     return findings
 
 
-def _is_out_of_use(finding: Finding, module: Module) -> bool:
-    """Whether a finding is about kernels that a maintainer would not miss."""
-    from tritonlint.model.disuse import is_out_of_use
+def _is_out_of_use(finding: Finding, rule: Rule, module: Module) -> bool:
+    """Whether a finding is about kernels nobody would miss, or advice on speed nobody would feel."""
+    from tritonlint.model.disuse import is_nowhere_named, is_out_of_use
 
     kernels = [kernel for kernel in module.kernels if kernel.name == finding.kernel]
-    return bool(kernels) and all(is_out_of_use(kernel) for kernel in kernels)
+    idle = is_out_of_use if rule.is_about_speed else is_nowhere_named
+    return bool(kernels) and all(idle(kernel) for kernel in kernels)
 
 
 def _parts(

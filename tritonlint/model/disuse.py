@@ -9,13 +9,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_imported
-from tritonlint.model.kernel import launches_of
 from tritonlint.roots import package_top
 
 if TYPE_CHECKING:
     from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
-    from tritonlint.model.module import FunctionInfo, Module
+    from tritonlint.model.module import Module
 
 
 def is_out_of_use(kernel: Kernel) -> bool:
@@ -23,7 +22,7 @@ def is_out_of_use(kernel: Kernel) -> bool:
 
     A file that nothing imports may be meant for everyone; a function that registers itself is called by name.
     """
-    if is_nowhere_named(kernel.info):
+    if is_nowhere_named(kernel):
         return True
     functions = [launch.function for launch in kernel.launches]
     if any(function is None or function.node.decorator_list for function in functions):
@@ -31,9 +30,9 @@ def is_out_of_use(kernel: Kernel) -> bool:
     return is_unreached(kernel.launches) and is_imported(kernel.module)
 
 
-def is_nowhere_named(info: FunctionInfo) -> bool:
-    """Whether nothing in the package so much as names a jit function."""
-    return not launches_of(info) and not is_mentioned(info.name, info.module)
+def is_nowhere_named(kernel: Kernel) -> bool:
+    """Whether nothing in the package so much as names a kernel."""
+    return not kernel.launches and not is_mentioned(kernel.name, kernel.module)
 
 
 def is_unreached(launches: tuple[Launch, ...]) -> bool:
