@@ -305,6 +305,8 @@ def _is_plain_limit(limit: Poly) -> bool:
 
 def _might_bound(axis: Axis, formula: Formula) -> bool:
     """Whether a condition of another form could bound the axis: silence is right then."""
+    if formula.kind == "one":
+        return any(_may_be_the_limit(axis, leaf) for part in formula.parts for leaf in part.conjuncts())
     if formula.kind == "ne":
         # A condition put together in branches is one of several; `token != pad` is about something else.
         joined = (a for a in formula.poly.surface if a.kind in ("either", "carried", "left", "unknown"))
@@ -324,6 +326,12 @@ def _might_bound(axis: Axis, formula: Formula) -> bool:
     if axis.arange in atoms or any(_same_range(axis.arange, atom) for atom in atoms if atom.kind == "arange"):
         return True
     return any(_place_values(step) & atoms for step in axis.steps)
+
+
+def _may_be_the_limit(axis: Axis, leaf: Formula) -> bool:
+    """Whether one of the conditions that a loop hands on bounds the axis, or might."""
+    guard = guard_on(axis, leaf)
+    return guard.complete if guard is not None else _might_bound(axis, leaf)
 
 
 def _place_values(step: Poly) -> frozenset[Atom]:

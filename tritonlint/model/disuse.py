@@ -9,12 +9,16 @@ import ast
 from typing import TYPE_CHECKING
 
 from tritonlint.model.context import is_imported
+from tritonlint.model.evaluator import called_name
 from tritonlint.roots import package_top
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tritonlint.model.kernel import Kernel
     from tritonlint.model.launch import Launch
     from tritonlint.model.module import Module
+    from tritonlint.model.project import Project
 
 
 def is_out_of_use(kernel: Kernel) -> bool:
@@ -53,19 +57,35 @@ def is_mentioned(name: str, module: Module) -> bool:
         return True  # a file by itself: who knows what uses it
     if any(_names(node, name) for node in module.source.nodes):
         return True
-    project = module.project
-    others = (path for path in project.files_mentioning(name, anywhere=True) if path != module.file)
-    return any(project.uses(path, name) for path in others)
+    others = module.project.files_mentioning(name, anywhere=True)
+    return any(_uses(module.project, path, name) for path in others if path != module.file)
+
+
+def _uses(project: Project, path: Path, name: str) -> bool:
+    """Whether another file uses a name, or what it imports it as; one that cannot be read may."""
+    other = project.load(path) if path.name != "__init__.py" else None
+    return other is None or any(_names(node, name) for node in other.source.nodes)
 
 
 def _names(node: ast.AST, name: str) -> bool:
-    """Whether a node is a use of a name, also as a string, as `__all__` and registries have it."""
+    """Whether a node is a use of a name, also as a string, as `__all__`, registries and `getattr` have it."""
     match node:
         case ast.Name(id=word) | ast.Attribute(attr=word):
             return word == name
+        case ast.alias(name=word, asname=other):
+            return word == name and other is not None
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(keys=items):
-            return any(isinstance(item, ast.Constant) and item.value == name for item in items)
+            return any(_spells(item, name) for item in items)
+        case ast.Call(args=items):
+            return called_name(node) not in _TELLS and any(_spells(item, name) for item in items)
     return False
+
+
+def _spells(item: ast.expr | None, name: str) -> bool:
+    return isinstance(item, ast.Constant) and item.value == name
+
+
+_TELLS = frozenset("print debug info warning error warn log".split())
 
 
 def _is_in_a_package(module: Module) -> bool:

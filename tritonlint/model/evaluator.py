@@ -16,8 +16,8 @@ from zlib import crc32
 from tritonlint.model.arithmetic import as_condition, binary, comparison
 from tritonlint.model.dtypes import BOOL, LITERAL_FLOAT, UNKNOWN_DTYPE, DType
 from tritonlint.model.facts import fixed_by
-from tritonlint.model.logic import FALSE, TRUE, Formula, both, either, equal, opaque
-from tritonlint.model.symbolic import ZERO, Atom, Poly
+from tritonlint.model.logic import FALSE, TRUE, Formula, both, either, equal, one_of, opaque
+from tritonlint.model.symbolic import ONE, ZERO, Atom, Poly
 from tritonlint.model.values import (
     NONE,
     UNKNOWN_VALUE,
@@ -337,10 +337,23 @@ class Evaluator:
         self.run(body)
         del self.conditions[held:]
         after, self.scope.names = self.scope.names, saved
-        self.recording = outer_recording
         marked = set(marks.values())
-        for name, value in before.items():
-            self.scope.names[name] = self._entry(value, after.get(name), marks[name], marked, trip)
+        entries = {
+            name: self._entry(value, after.get(name), marks[name], marked, trip)
+            for name, value in before.items()
+        }
+        if any(_is_mask(value) and entries[name] != value for name, value in before.items()):
+            # What an iteration makes of a mask rests on the numbers that it changes.
+            self.scope.names = saved | entries
+            enter()
+            self.run(body)
+            del self.conditions[held:]
+            entries = {
+                name: _as_handed_on(before[name], entry, self.scope.names.get(name), trip)
+                for name, entry in entries.items()
+            }
+        self.recording = outer_recording
+        self.scope.names = saved | entries
         enter()
         self.run(body)
         self.running = outside
@@ -368,7 +381,7 @@ class Evaluator:
     def carried(self, value: Value, mark: Atom) -> Value:
         """A stand-in for what a name holds at the start of some iteration."""
         if isinstance(value, Number):
-            formula = _one_of_masks(value.formula, value.formula)
+            formula = value.formula if _is_mask(value) else None
             return replace(value, poly=Poly.of(mark), formula=formula, static=False)
         if isinstance(value, Sequence):
             return Sequence(value.items, exact=False)
@@ -392,7 +405,7 @@ class Evaluator:
             return replace(
                 before,
                 poly=Poly.of(mark),
-                formula=_one_of_masks(before.formula, after.formula),
+                formula=before.formula if after.formula is not None else None,
                 static=False,
                 deps=before.dependencies | after.dependencies | {start},
                 loads=before.loads | after.loads,
@@ -853,11 +866,26 @@ def _narrower(one: DType, two: DType) -> DType:
     return UNKNOWN_DTYPE
 
 
+def _is_mask(value: Value) -> bool:
+    """Whether a value is a condition, and not a flag that starts as True or False."""
+    return isinstance(value, Number) and value.formula is not None and value.formula.known is None
+
+
+def _as_handed_on(before: Value, entry: Value, after: Value | None, trip: Atom) -> Value:
+    """A mask at the start of an iteration: as before the loop, or as the last iteration made it."""
+    if not (isinstance(before, Number) and isinstance(entry, Number) and entry.formula is not None):
+        return entry
+    if before.formula is None or entry == before or not isinstance(after, Number) or after.formula is None:
+        return entry
+    last = after.formula.map(lambda poly: poly.substitute({trip: Poly.of(trip) - ONE}))
+    return replace(entry, formula=_one_of_masks(before.formula, last))
+
+
 def _one_of_masks(one: Formula | None, two: Formula | None) -> Formula | None:
-    """What a mask says that a loop hands on: some condition on what either is about."""
-    if one is None or two is None:
+    """What a mask says that a loop hands on: what it said before, or what an iteration made of it."""
+    if one is None or two is None or one.known is not None or two.known is not None:
         return None
-    return opaque(Poly({(atom,): 1 for atom in one.closure | two.closure}))
+    return one_of(one, two)
 
 
 def _one_of(one: str, two: str) -> str:

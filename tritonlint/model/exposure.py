@@ -172,13 +172,20 @@ class Exposure:
         """
         access = self.access
         index = next((i for i, other in enumerate(self.trace.accesses) if other is access), None)
-        return access.kind == "load" and any(
-            comparison.operator == "Lt"
-            and index in comparison.left.loads
-            and comparison.right.poly.constant is None
-            and comparison.left.poly.atom is not None
-            and comparison.left.poly.atom.kind == "load"
+        if access.kind != "load" or index is None:
+            return False
+        entries = {
+            atom
             for comparison in self.trace.comparisons
+            if comparison.operator == "Lt" and index in comparison.left.loads
+            if (atom := comparison.left.poly.atom) is not None and atom.kind == "load"
+            if comparison.right.poly.constant is None
+        }
+        return any(
+            atom in other.address.poly.closure and atom in other.mask.formula.closure
+            for other in self.trace.accesses
+            if other.mask is not None and other.mask.formula is not None
+            for atom in entries
         )
 
     @property

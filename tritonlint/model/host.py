@@ -63,6 +63,8 @@ MAX_ITEMS = 2048
 _ROUNDS_UP = re.compile(r"^_*next_?pow(er)?(_?of)?_?(2|two)$")
 MAX_CALLS = 5
 """Host functions inlined inside one another."""
+EXTRA = 8_000
+"""What may be spent on a host function that is run once more, with long callees."""
 MAX_LEARNED = 24
 """Conditions that one call leaves behind, those on numbers first."""
 MAX_ROUNDS = 2000
@@ -126,6 +128,10 @@ class HostEvaluator(TensorMethods, Evaluator):
         """Leave a part of the budget for what is asked for later: decorators, constants of the module."""
         self.spent = min(self.spent, BUDGET - ALLOWANCE)
 
+    def hurry(self) -> None:
+        """Take a small part of the budget: this is run besides what is run in any case."""
+        self.spent = BUDGET - ALLOWANCE - EXTRA
+
     @property
     def is_exhausted(self) -> bool:
         """Whether the budget was spent, so that something was left out."""
@@ -157,9 +163,12 @@ class HostEvaluator(TensorMethods, Evaluator):
         """Gradients have the element types of what `forward` returned, in order."""
         assert self.function is not None
         forward = self._method_beside("forward")
-        if forward is None:
+        owner = self.function.class_node
+        if forward is None or owner is None or not _is_of_autograd(owner):
             return
         returned = self.module.host(forward).returned
+        if any(isinstance(value, Sequence) and not value.exact for value in returned):
+            return
         rows = [value.items if isinstance(value, Sequence) else (value,) for value in returned]
         for i, parameter in enumerate(self.function.parameters[1:]):
             outputs = [row[i] for row in rows if i < len(row)]

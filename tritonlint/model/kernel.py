@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Range, Related
@@ -223,20 +224,26 @@ def _ways_to(function: FunctionInfo | None) -> tuple[Way, ...]:
         return ()
     cache: dict[FunctionInfo, tuple[Way, ...]] = function.module.project.remembered("called from above")
     if function not in cache:
-        cache[function] = tuple(_ways_along((function,)))
+        cache[function] = tuple(_ways_along((function,), count()))
     return cache[function]
 
 
-def _ways_along(path: tuple[FunctionInfo, ...]) -> list[Way]:
-    """The ways that end with a path of calls, each from as far outside as it can be followed."""
+def _ways_along(path: tuple[FunctionInfo, ...], tried: Iterator[int]) -> list[Way]:
+    """The ways that end with a path of calls, each from as far outside as it can be followed.
+
+    Where functions call each other to and fro there are more ways than anyone would wait for.
+    """
     found: list[Way] = []
     for caller in callers_by_any_name(path[0]) if len(path) <= MAX_STEPS else ():
         if caller in path or is_script(caller.module):
             continue  # a test may ask for anything
+        if next(tried) >= MAX_WAYS:
+            found.append(Way((), is_followed=False))
+            break
         host = caller.module.host_running(caller, path)
         launches = tuple(la for la in host.inlined if la.function is path[-1])
         here = Way(launches, path[-1] in host.entered and not host.is_exhausted)
-        above = _ways_along((caller, *path)) if launches or here.is_followed else []
+        above = _ways_along((caller, *path), tried) if launches or here.is_followed else []
         above = [way for way in above if way.launches or way.is_followed]
         found += [here, *above] if not above or _is_exported(caller) else above
     return found
@@ -248,6 +255,8 @@ def _is_exported(function: FunctionInfo) -> bool:
     return any(path.name == "__init__.py" for path in files)
 
 
+MAX_WAYS = 8
+"""So many calls on the ways to a launch are followed."""
 MAX_STEPS = 3
 """How many calls up those that lead to a launch are looked for."""
 EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_context", "apply"))

@@ -15,8 +15,9 @@ _ASKED = frozenset(("flag", "compared", "absent", "truth", "contiguous"))
 class Formula:
     """A condition in normal form.
 
-    `kind` is one of `ge` (`poly >= 0`), `eq` (`poly == 0`), `ne` (`poly != 0`), `and`, `or`,
-    `opaque` (some condition that mentions the atoms of `poly`), `not` (its negation), `true`, `false`.
+    `kind` is one of `ge` (`poly >= 0`), `eq` (`poly == 0`), `ne` (`poly != 0`), `and`, `or`, `one` (now one
+    of its parts, now another, as a loop hands it on), `opaque` (some condition that mentions the atoms of
+    `poly`), `not` (its negation), `true`, `false`.
     """
 
     __slots__ = ("_closure", "_hash", "_negated", "depth", "kind", "parts", "poly", "size")
@@ -103,6 +104,8 @@ class Formula:
             return (both if self.kind == "and" else either)(*parts)
         if self.kind in ("true", "false"):
             return self
+        if self.kind == "one":
+            return one_of(*(part.map(change) for part in self.parts))
         if self.kind == "not":
             part = self.parts[0].map(change)
             return self if part is self.parts[0] else part.negated()
@@ -169,6 +172,14 @@ def either(*parts: Formula) -> Formula:
     return _join("or", FALSE, TRUE, parts)
 
 
+def one_of(*parts: Formula) -> Formula:
+    """A condition that is one of some others at a time: none of them is known to fail where it fails."""
+    if len(set(parts)) == 1:
+        return parts[0]
+    joined = Formula("one", parts=tuple(dict.fromkeys(parts)))
+    return opaque(deep(joined)) if joined.size > MAX_SIZE or joined.depth > MAX_DEPTH else joined
+
+
 def _join(kind: str, neutral: Formula, absorbing: Formula, parts: tuple[Formula, ...]) -> Formula:
     kept: dict[Formula, None] = {}
     for part in parts:
@@ -203,6 +214,8 @@ def show_formula(formula: Formula) -> str:
                     return f"{left} < {right + ONE}"
                 return f"{left} <= {right}"
             return f"{left} {'==' if formula.kind == 'eq' else '!='} {right}"
+        case "one":
+            return f"one of ({', '.join(map(show_formula, formula.parts))})"
         case "not":
             return f"not {show_formula(formula.parts[0])}"
         case "opaque":

@@ -344,6 +344,7 @@ class Module:
         if (function, long) not in self._unfolded:
             evaluator = HostEvaluator(self, function, Scope(self, function.scope(), function))
             evaluator.unfolded = long
+            evaluator.hurry()
             self._unfolded[function, long] = evaluator
             _run(evaluator, function.node.body, evaluator.run_function)
         return self._unfolded[function, long]

@@ -221,20 +221,13 @@ class Project:
     def imports(self, path: Path, word: str) -> bool:
         """Whether `word` stands in an import of a file, as its text has it."""
         data, name = self._texts.get(path, b""), word.encode("utf-8", "surrogatepass")
-        line = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*\b%b\b" % re.escape(name), re.MULTILINE)
+        line = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*" + _whole(name), re.MULTILINE)
         return line.search(data) is not None or name in self._reach(path).imported
 
     def spells(self, path: Path, dotted: str) -> bool:
         """Whether a string in a file names a module, or what is in it: `"package.module.Class"`."""
-        name = re.escape(dotted.encode("utf-8", "surrogatepass"))
-        return re.search(rb"[\"'][\w.]*\b%b\b[\w.:]*[\"']" % name, self._texts.get(path, b"")) is not None
-
-    def uses(self, path: Path, word: str) -> bool:
-        """Whether `word` stands in a file outside its imports, or the file is a package's `__init__.py`."""
-        data, name = self._texts.get(path, b""), word.encode("utf-8", "surrogatepass")
-        whole = re.compile(rb"\b%b\b" % re.escape(name))
-        rest = _IMPORTS.sub(b"", _LISTS.sub(b"", data))
-        return path.name == "__init__.py" or whole.search(rest) is not None
+        name = _whole(dotted.encode("utf-8", "surrogatepass"))
+        return re.search(rb"[\"'][\w.]*" + name + rb"[\w.:]*[\"']", self._texts.get(path, b"")) is not None
 
     def modules_mentioning(
         self,
@@ -390,6 +383,11 @@ class Reach:
         # The word first: a pattern that starts with letters is searched for many times faster.
         whole = rb"%b(?<![A-Za-z0-9_]%b)[\s\\]*\(" % (re.escape(word), re.escape(word))
         return not called or re.search(whole, self.data) is not None
+
+
+def _whole(word: bytes) -> bytes:
+    """A pattern for a word that is no part of another; letters beyond ASCII are bytes above 127."""
+    return rb"(?<![\w\x80-\xff])" + re.escape(word) + rb"(?![\w\x80-\xff])"
 
 
 _IMPORTS = re.compile(rb"import\b((?:[^\n(\\#]|\\\r?\n)*)")

@@ -130,10 +130,9 @@ class TensorMethods(Evaluator):
     def tensor_item(self, node: ast.Subscript, value: Tensor, index: Value) -> Value:
         """`value[...]`."""
         text = written(node.slice)[:40]
-        key = f"{value.key}[{text}]"
         derived = Tensor(
-            key,
-            dims=self._sliced_dims(node.slice, value, key),
+            f"{value.key}[{text}]",
+            dims=self._sliced_dims(node.slice, value),
             dtype=value.dtype,
             origin="derived",
             sure=value.sure,
@@ -142,17 +141,13 @@ class TensorMethods(Evaluator):
             return replace(derived, origin=value.origin if value.origin == "attribute" else "derived")
         return derived
 
-    def _sliced_dims(self, index: ast.expr, value: Tensor, key: str) -> tuple[Poly, ...] | None:
-        """Sizes of `x[...]`, which is called `key`; of a slice that starts somewhere, only where it ends."""
+    def _sliced_dims(self, index: ast.expr, value: Tensor) -> tuple[Poly, ...] | None:
+        """Sizes of `x[...]`; of a slice up to some number, that number."""
         items = list(index.elts) if isinstance(index, ast.Tuple) else [index]
         rank = self._rank(value)
         places = [i for i, item in enumerate(items) if _is_the(..., item)]
         if places:
-            if rank is None:
-                if places == [0]:
-                    first = self.size_of(value, integer(0))
-                    assert isinstance(first, Number)
-                    self.fixed_sizes.setdefault((key, 0), first.poly)
+            if rank is None or len(places) > 1:
                 return None
             taken = sum(not _is_the(..., item) and not _is_the(None, item) for item in items)
             items[places[0] : places[0] + 1] = [ast.Slice()] * (rank - taken)
@@ -177,22 +172,30 @@ class TensorMethods(Evaluator):
 
     def _sliced(self, item: ast.Slice, value: Tensor, axis: int) -> Poly | None:
         """The size of `axis` after a slice of it: `[:n]` is taken to lie inside."""
-        size = self.as_number(self.size_of(value, integer(axis)))
-        whole = size.poly if size is not None else None
+        number = self.as_number(self.size_of(value, integer(axis)))
+        whole = number.poly if number is not None else None
         ends = [
             self._bound(bound, whole) if bound is not None else default
             for bound, default in ((item.lower, ZERO), (item.upper, whole))
         ]
         start, stop = ends
-        return stop - start if start is not None and stop is not None else None
+        if start is None or stop is None:
+            return None
+        last = whole.integer if whole is not None else None
+        if last is not None and start.integer is not None and stop.integer is not None:
+            return Poly.const(len(range(last)[start.integer : stop.integer]))
+        size = stop - start
+        return ZERO if (size.constant or 0) < 0 else size
 
     def _bound(self, bound: ast.expr, whole: Poly | None) -> Poly | None:
-        """Where a slice begins or ends: a negative number counts from behind."""
+        """Where a slice begins or ends: a negative number, or minus some size, counts from behind."""
         number = self.as_number(self.evaluate(bound))
-        constant = number.poly.constant if number is not None else None
-        if number is None or constant is None or constant >= 0:
-            return number.poly if number is not None else None
-        return whole + number.poly if whole is not None else None
+        if number is None:
+            return None
+        if not number.poly.terms or any(factor > 0 for factor in number.poly.terms.values()):
+            return number.poly
+        end = whole + number.poly if whole is not None else None
+        return ZERO if end is not None and (end.constant or 0) < 0 else end
 
     # --- methods --------------------------------------------------------------------------------
     def tensor_method(
@@ -240,11 +243,18 @@ class TensorMethods(Evaluator):
             return Tensor(f"{value.key}.get({', '.join(map(_word, args))})", origin="derived", sure=False)
         return Tensor(
             f"{value.key}.{name}()@{node.lineno}:{node.col_offset}",
-            dtype=value.dtype if name in _OF_ONE_TYPE and value.dtype.is_float else UNKNOWN_DTYPE,
+            dtype=self._type_kept(value, name, args, keywords),
             origin="derived",
             sure=False,
             node=node,
         )
+
+    def _type_kept(self, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> DType:
+        """The element type of what a method such as `sum` gives: its tensor's, or the one asked for."""
+        given = [one.dtype for one in (*args, *keywords.values()) if isinstance(one, TypeValue)]
+        if given or "dtype" in keywords:
+            return given[0] if given else UNKNOWN_DTYPE
+        return value.dtype if name in _OF_ONE_TYPE and value.dtype.is_float else UNKNOWN_DTYPE
 
     def _size_or_stride(self, value: Tensor, name: str, args: list[Value], keywords: Arguments) -> Value:
         index = keywords.get("dim", args[0] if args else None)
