@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tritonlint.finding import Range, Related
@@ -224,26 +224,32 @@ def _ways_to(function: FunctionInfo | None) -> tuple[Way, ...]:
         return ()
     cache: dict[FunctionInfo, tuple[Way, ...]] = function.module.project.remembered("called from above")
     if function not in cache:
-        cache[function] = tuple(_ways_along((function,), count()))
+        paths = list(islice(_paths_to((function,)), MAX_WAYS + 1))
+        cache[function] = tuple(_ways_along((function,))) if len(paths) <= MAX_WAYS else ()
     return cache[function]
 
 
-def _ways_along(path: tuple[FunctionInfo, ...], tried: Iterator[int]) -> list[Way]:
-    """The ways that end with a path of calls, each from as far outside as it can be followed.
+def _paths_to(path: tuple[FunctionInfo, ...]) -> Iterator[tuple[FunctionInfo, ...]]:
+    """The paths of calls that end with a path, each with one step more."""
+    for caller in _outer_callers(path):
+        yield (caller, *path)
+        yield from _paths_to((caller, *path))
 
-    Where functions call each other to and fro there are more ways than anyone would wait for.
-    """
+
+def _outer_callers(path: tuple[FunctionInfo, ...]) -> list[FunctionInfo]:
+    """Who calls the first function of a path, but for scripts: a test may ask for anything."""
+    callers = callers_by_any_name(path[0]) if len(path) <= MAX_STEPS else []
+    return [caller for caller in callers if caller not in path and not is_script(caller.module)]
+
+
+def _ways_along(path: tuple[FunctionInfo, ...]) -> list[Way]:
+    """The ways that end with a path of calls, each from as far outside as it can be followed."""
     found: list[Way] = []
-    for caller in callers_by_any_name(path[0]) if len(path) <= MAX_STEPS else ():
-        if caller in path or is_script(caller.module):
-            continue  # a test may ask for anything
-        if next(tried) >= MAX_WAYS:
-            found.append(Way((), is_followed=False))
-            break
+    for caller in _outer_callers(path):
         host = caller.module.host_running(caller, path)
         launches = tuple(la for la in host.inlined if la.function is path[-1])
         here = Way(launches, path[-1] in host.entered and not host.is_exhausted)
-        above = _ways_along((caller, *path), tried) if launches or here.is_followed else []
+        above = _ways_along((caller, *path)) if launches or here.is_followed else []
         above = [way for way in above if way.launches or way.is_followed]
         found += [here, *above] if not above or _is_exported(caller) else above
     return found
@@ -255,8 +261,8 @@ def _is_exported(function: FunctionInfo) -> bool:
     return any(path.name == "__init__.py" for path in files)
 
 
-MAX_WAYS = 8
-"""So many calls on the ways to a launch are followed."""
+MAX_WAYS = 32
+"""Where functions call each other to and fro there are more ways than anyone would wait for."""
 MAX_STEPS = 3
 """How many calls up those that lead to a launch are looked for."""
 EVERYONES = frozenset(("forward", "backward", "__call__", "__init__", "setup_context", "apply"))
@@ -293,6 +299,13 @@ def host_callers(function: FunctionInfo) -> list[FunctionInfo]:
 
 def callers_by_any_name(function: FunctionInfo) -> list[FunctionInfo]:
     """Functions that call this one; of a method that everything has, those that name its class."""
+    cache: dict[FunctionInfo, list[FunctionInfo]] = function.module.project.remembered("callers")
+    if function not in cache:
+        cache[function] = _callers(function)
+    return cache[function]
+
+
+def _callers(function: FunctionInfo) -> list[FunctionInfo]:
     if function.class_node is None or function.name not in EVERYONES:
         return host_callers(function)
     name, module = function.class_node.name, function.module
