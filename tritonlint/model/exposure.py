@@ -174,18 +174,17 @@ class Exposure:
         index = next((i for i, other in enumerate(self.trace.accesses) if other is access), None)
         if access.kind != "load" or index is None:
             return False
-        entries = {
-            atom
+        is_compared = any(
+            comparison.operator == "Lt"
+            and index in comparison.left.loads
+            and comparison.right.poly.constant is None
+            and comparison.left.poly.atom is not None
+            and comparison.left.poly.atom.kind == "load"
             for comparison in self.trace.comparisons
-            if comparison.operator == "Lt" and index in comparison.left.loads
-            if (atom := comparison.left.poly.atom) is not None and atom.kind == "load"
-            if comparison.right.poly.constant is None
-        }
-        return any(
-            atom in other.address.poly.closure and atom in other.mask.formula.closure
+        )
+        return is_compared and any(
+            other.mask is not None and index in other.address.loads and index in other.mask.loads
             for other in self.trace.accesses
-            if other.mask is not None and other.mask.formula is not None
-            for atom in entries
         )
 
     @property
