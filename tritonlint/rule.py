@@ -28,7 +28,8 @@ class Rule:
     severity: ClassVar[Severity]
     """Severity of this rule's findings, unless a finding says otherwise."""
     is_about_speed: ClassVar[bool] = False
-    """Whether it finds what is slow rather than wrong: known at LOW in copies of other projects' files."""
+    """Whether it finds what is slow rather than wrong: known at LOW in copies of other projects' files
+    and in what nothing uses."""
 
     @classmethod
     def rule_name(cls) -> str:
