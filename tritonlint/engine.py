@@ -256,8 +256,11 @@ def run_rule(rule: Rule, module: Module, some: Collection[Kernel] | None = None)
             for finding in check():
                 if finding.path != module.source.path:
                     raise ValueError(f"it reported `{finding.path}`, a file it was not asked about")
-                is_muted = is_copy or _is_out_of_use(finding, rule, module)
-                findings.append(replace(finding, confidence=Confidence.LOW) if is_muted else finding)
+                if finding.confidence is not Confidence.LOW and (
+                    is_copy or _is_out_of_use(finding, rule, module)
+                ):
+                    finding = replace(finding, confidence=Confidence.LOW)
+                findings.append(finding)
         except Exception as error:  # noqa: BLE001 - whatever a rule raises is reported as its failure
             failures.append((kernel or _kernel_of(error, module), error))
     if failures:

@@ -72,11 +72,10 @@ def is_imported(module: Module) -> bool:
     known: dict[Path, bool] = project.remembered("imported")
     if file not in known:
         word = file.parent.name if file.stem == "__init__" else file.stem
-        mentioning = project.files_mentioning(word, anywhere=True)
-        near = f"{file.parent.name}.{file.stem}"
-        others = (project.load(path) for path in mentioning if path != file and project.imports(path, word))
-        known[file] = any(_imports(other, file) for other in others if other is not None) or any(
-            path != file and project.spells(path, near) for path in mentioning
+        paths = [path for path in project.files_mentioning(word, anywhere=True) if path != file]
+        importing = (project.load(path) for path in paths if project.imports(path, word))
+        known[file] = any(_imports(other, file) for other in importing if other is not None) or any(
+            project.spells(path, f"{file.parent.name}.{file.stem}") for path in paths
         )
     return known[file]
 

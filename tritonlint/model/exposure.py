@@ -170,9 +170,8 @@ class Exposure:
         `token = tl.load(tokens + at)`, then `mask=token < n`: there are such tokens only where the list was
         filled up to whole tiles.
         """
-        access = self.access
-        index = next((i for i, other in enumerate(self.trace.accesses) if other is access), None)
-        if access.kind != "load" or index is None:
+        index = self.access.index
+        if self.access.kind != "load":
             return False
         is_compared = any(
             comparison.operator == "Lt"

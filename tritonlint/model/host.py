@@ -143,30 +143,23 @@ class HostEvaluator(TensorMethods, Evaluator):
             return
         for i, parameter in enumerate(self.function.parameters):
             self.scope.names[parameter.name] = self._parameter(parameter, i)
-        if self.function.name == "backward":
-            self._type_gradients()
         arguments = self.function.node.args
         for extra in (arguments.vararg, arguments.kwarg):
             if extra is not None:
                 self.scope.names[extra.arg] = Unknown()
-        if self.function.name == "backward":
-            self._learn_from_forward()
+        forward = self._method_beside("forward") if self.function.name == "backward" else None
+        if forward is not None:
+            # What it made sure of holds for the tensors that it saved.
+            self._learn_from(self.module.host(forward))
+            self._type_gradients(self.module.host(forward).returned)
         self.run(self.function.node.body)
 
-    def _learn_from_forward(self) -> None:
-        """What `forward` made sure of holds for the tensors it saved for `backward`."""
-        forward = self._method_beside("forward")
-        if forward is not None:
-            self._learn_from(self.module.host(forward))
-
-    def _type_gradients(self) -> None:
+    def _type_gradients(self, returned: Items[Value]) -> None:
         """Gradients have the element types of what `forward` returned, in order."""
         assert self.function is not None
-        forward = self._method_beside("forward")
         owner = self.function.class_node
-        if forward is None or owner is None or not _is_of_autograd(owner):
+        if owner is None or not _is_of_autograd(owner):
             return
-        returned = self.module.host(forward).returned
         if any(isinstance(value, Sequence) and not value.exact for value in returned):
             return
         rows = [value.items if isinstance(value, Sequence) else (value,) for value in returned]
@@ -178,7 +171,7 @@ class HostEvaluator(TensorMethods, Evaluator):
                 self.scope.names[parameter.name] = replace(gradient, dtype=types.pop())
 
     def _method_beside(self, name: str) -> FunctionInfo | None:
-        """Another method of the class that this function is one of."""
+        """A method of the class that this function is one of."""
         own = self.function.class_node if self.function is not None else None
         others = (info for info in self.module.functions if info.name == name and info.class_node is own)
         return next(others, None) if own is not None else None
@@ -677,13 +670,13 @@ class HostEvaluator(TensorMethods, Evaluator):
         """What a function returns that is not run for this call: no more than element types are known."""
         whole = self._opaque(node, f"{info.name}()", args)
         types = returned_types(info) if info.is_long else ()
-        parts = [
-            replace(whole, key=f"{whole.key}[{i}]" if len(types) > 1 else whole.key, dtype=dtype)
-            for i, dtype in enumerate(types)
-        ]
         if not any(dtype.is_known for dtype in types):
             return whole
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        if len(types) == 1:
+            return replace(whole, dtype=types[0])
+        return Sequence(
+            tuple(replace(whole, key=f"{whole.key}[{i}]", dtype=dtype) for i, dtype in enumerate(types))
+        )
 
     def _learn_from(self, inner: HostEvaluator) -> None:
         """Keep what a call made sure of: conditions that hold on every way out of it."""
@@ -732,16 +725,11 @@ class HostEvaluator(TensorMethods, Evaluator):
         return None
 
     def _self_call(self, node: ast.Call, name: str) -> Value | None:
-        assert self.function is not None
-        for info in self.module.functions:
-            if (
-                info.name == name
-                and info.class_node is self.function.class_node
-                and info.class_node is not None
-            ):
-                args, keywords, complete = self._arguments(node)
-                return self._host_call(node, FunctionValue(info, Instance("self")), args, keywords, complete)
-        return None
+        info = self._method_beside(name)
+        if info is None:
+            return None
+        args, keywords, complete = self._arguments(node)
+        return self._host_call(node, FunctionValue(info, Instance("self")), args, keywords, complete)
 
     def _container_method(self, node: ast.Call, name: str, owner: Sequence | Mapping) -> Value | None:
         args, keywords, _ = self._arguments(node)

@@ -97,15 +97,13 @@ class Formula:
 
     def map(self, change: Callable[[Poly], Poly]) -> Formula:
         """The same condition over changed expressions, folded where they became constants."""
-        if self.kind in ("and", "or"):
+        if self.kind in ("and", "or", "one"):
             parts = [part.map(change) for part in self.parts]
             if all(new is old for new, old in zip(parts, self.parts, strict=True)):
                 return self
-            return (both if self.kind == "and" else either)(*parts)
+            return {"and": both, "or": either, "one": one_of}[self.kind](*parts)
         if self.kind in ("true", "false"):
             return self
-        if self.kind == "one":
-            return one_of(*(part.map(change) for part in self.parts))
         if self.kind == "not":
             part = self.parts[0].map(change)
             return self if part is self.parts[0] else part.negated()

@@ -307,8 +307,8 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
         for item in trace.accumulations
         if item.carried and item.start is not None and item.start.dtype.is_half
     }
-    wider = (item for item in trace.accumulations if item.carried and item.before.dtype.is_wide)
-    added = {id(node) for item in wider for node in walk(item.added_node)}
+    wider = [i.added_node for i in trace.accumulations if i.carried and i.before.dtype.is_wide]
+    added = {id(node) for tree in wider for node in walk(tree)}
     products = {id(dot.where.node) for dot in trace.dots}
     pairs = [(dot, start) for dot in trace.dots for start in tuple(_starts(dot.start, trace)) or (None,)]
     for dot, start in pairs:
@@ -330,12 +330,12 @@ def _dots(kernel: Kernel, trace: Trace, launches: tuple[Launch, ...]) -> Iterato
                 launch,
                 "",
                 is_per_tile=per_tile,
-                is_promoted=_is_promoted(where, trace),
+                is_promoted=_is_promoted(where, wider),
             )
 
 
-def _is_promoted(where: Where, trace: Trace) -> bool:
-    """Whether the product of one tile is cast to a wider type and added up in that: `acc += part.to(...)`."""
+def _is_promoted(where: Where, wider: list[ast.AST]) -> bool:
+    """Whether the product of one tile is among what is cast and added up `wider`: `acc += part.to(...)`."""
     held = {
         target.id
         for statement in where.function.nodes
@@ -343,7 +343,6 @@ def _is_promoted(where: Where, trace: Trace) -> bool:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    wider = (item.added_node for item in trace.accumulations if item.carried and item.before.dtype.is_wide)
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

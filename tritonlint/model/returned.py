@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tritonlint.model.dtypes import UNKNOWN_DTYPE, DType
@@ -22,7 +21,7 @@ def returned_types(info: FunctionInfo) -> tuple[DType, ...]:
     """
     cache: dict[FunctionInfo, tuple[DType, ...]] = info.module.project.remembered("returned types")
     if info not in cache:
-        own = tuple(_own_nodes(info.node))
+        own = _own_nodes(info.node)
         values = [n.value for n in own if isinstance(n, ast.Return) and n.value is not None]
         rows = [value.elts if isinstance(value, ast.Tuple) else [value] for value in values]
         same = len({len(row) for row in rows}) == 1
@@ -30,20 +29,21 @@ def returned_types(info: FunctionInfo) -> tuple[DType, ...]:
     return cache[info]
 
 
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+def _own_nodes(node: ast.AST) -> list[ast.AST]:
     """The nodes of a function without those of functions inside it, whose names and `return`s are theirs."""
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            yield from _own_nodes(child)
+    nodes = list(ast.iter_child_nodes(node))
+    for inner in nodes:  # grows on the way
+        if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            nodes += ast.iter_child_nodes(inner)
+    return nodes
 
 
-def _common(info: FunctionInfo, own: tuple[ast.AST, ...], parts: tuple[ast.expr, ...]) -> DType:
+def _common(info: FunctionInfo, own: list[ast.AST], parts: tuple[ast.expr, ...]) -> DType:
     types = {_type_of(info, own, part) for part in parts}
     return types.pop() if len(types) == 1 else UNKNOWN_DTYPE
 
 
-def _type_of(info: FunctionInfo, own: tuple[ast.AST, ...], part: ast.expr) -> DType:
+def _type_of(info: FunctionInfo, own: list[ast.AST], part: ast.expr) -> DType:
     if not isinstance(part, ast.Name):
         return _allocated(info, part)
     assigned = [node for node in own if isinstance(node, ast.Assign) and _is_target(node, part.id)]

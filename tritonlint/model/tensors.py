@@ -174,11 +174,8 @@ class TensorMethods(Evaluator):
         """The size of `axis` after a slice of it: `[:n]` is taken to lie inside."""
         number = self.as_number(self.size_of(value, integer(axis)))
         whole = number.poly if number is not None else None
-        ends = [
-            self._bound(bound, whole) if bound is not None else default
-            for bound, default in ((item.lower, ZERO), (item.upper, whole))
-        ]
-        start, stop = ends
+        start = self._bound(item.lower, whole) if item.lower is not None else ZERO
+        stop = self._bound(item.upper, whole) if item.upper is not None else whole
         if start is None or stop is None:
             return None
         last = whole.integer if whole is not None else None

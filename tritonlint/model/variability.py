@@ -137,7 +137,7 @@ def _is_static_name(argument: Argument, launch: Launch) -> bool:
 
 
 def _of_poly(poly: Poly, node: ast.AST, launch: Launch) -> Variation | None:
-    if _is_rest_of_a_tensor(poly, launch) or _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
+    if _is_ratio(poly.atom) or _is_leading_and_columns(poly, launch):
         return None
     found: list[Variation] = []
     for atom in sorted(poly.surface - _pieces(poly), key=lambda item: (item.kind, repr(item))):
@@ -167,14 +167,13 @@ def _pieces(poly: Poly) -> frozenset[Atom]:
     return frozenset(found)
 
 
-def _is_rest_of_a_tensor(poly: Poly, launch: Launch) -> bool:
+def _is_rest_of_a_tensor(atom: Atom, launch: Launch) -> bool:
     """`x.numel() // x.shape[0]`: what is left of a tensor without its leading axis, or without another's.
 
     So is what is left after a size of another tensor for which there is a program each: the tokens. Of a
     weight, the leading axis counts widths.
     """
-    atom = poly.atom
-    if atom is None or atom.kind != "floordiv":
+    if atom.kind != "floordiv":
         return False
     keys = {a.args[0] for a in atom.args[0].closure if a.kind == "numel"}
     sizes = [a for a in atom.args[1].closure if a.kind == "dim"]
@@ -291,7 +290,7 @@ def _varies(atom: Atom, reason: str, confidence: Confidence, kind: str = "size")
 
 
 def _of_quotient(atom: Atom, node: ast.AST, launch: Launch) -> Variation | None:
-    if _is_rest_of_a_tensor(Poly.of(atom), launch):
+    if _is_rest_of_a_tensor(atom, launch):
         return None
     inner = _of_poly(atom.args[0], node, launch)
     divisor = atom.args[1].integer
